@@ -70,7 +70,7 @@ async function placeWithin(
   { orders, connections, isFilled }: { orders: number; connections: number; isFilled: boolean },
 ): Promise<Outcome> {
   return withDirectory(async (directory) => {
-    // As the image starts it.
+    // Environment of the image.
     const env = { ...environmentIn(directory), MALLOC_ARENA_MAX: '2' };
     const token = await tokenFor(env);
     const { process: server, url } = await startBrokerage(env, group);

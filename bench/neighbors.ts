@@ -151,7 +151,7 @@ export async function timesUntil(
   const times = { orders: [] as number[], reads: [] as number[], cpu: [] as number[] };
   const state = { isOver: false };
   const over = until.finally(() => (state.isOver = true));
-  // It is awaited at the end.
+  // Awaited at the end.
   over.catch(() => undefined);
   while (!state.isOver) {
     const beforeMs = cpuMs();

@@ -50,7 +50,7 @@ export interface DamageReport {
   copies: number;
   /** Everything was there. */
   whole: number;
-  /** Not opened. */
+  /** Copies that were not opened. */
   refused: number;
   /** Opened, and some of it answered with 503. */
   partly: number;

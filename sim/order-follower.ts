@@ -76,7 +76,7 @@ export class OrderFollower {
       readonly status: string;
       readonly event: string;
     };
-    // It has the id of the event before it, and is in no journal's order.
+    // TRAILED events have the id of the previous event and are not in the journal.
     if (order.event === 'TRAILED') return;
     if (this.ids.has(id)) this.problems.push(`event id ${id} came twice`);
     this.ids.add(id);

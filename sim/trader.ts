@@ -193,7 +193,7 @@ export class Trader {
     return replayed;
   }
 
-  /** The same request again: it has one effect, now or then, and from now on one answer. */
+  /** Repeats a request, which has one effect and one answer. */
   private async repeat(clientOrderId: string): Promise<void> {
     const sent = this.orders.get(clientOrderId);
     if (sent === undefined) return;

@@ -296,7 +296,7 @@ export class Workload {
     return { until: TradingDate.of(text), text };
   }
 
-  /** To the cent, and above zero. */
+  /** Rounds to the cent, above zero. */
   private price(dollars: number): Price {
     return Price.ofUnits(Math.max(1, Math.round(dollars * 100)) * 1_000_000);
   }

@@ -25,7 +25,7 @@ export class ClusterNode {
   readonly name: string;
   /** URL for clients. */
   readonly url: string;
-  /** To PostgreSQL. */
+  /** Connection to PostgreSQL. */
   readonly database: Link;
   /** From the other nodes. */
   readonly others: Link;

@@ -159,7 +159,7 @@ export class ClusterRun {
     const mended = Promise.all(faults.map((fault) => this.#injector.strike(fault))).finally(() => {
       isMended = true;
     });
-    // Its failure is reported below.
+    // The failure is reported below.
     mended.catch(() => undefined);
     // A client that knows which node is gone asks the others.
     const struck = faults.flatMap(({ node }) => node ?? []);

@@ -36,7 +36,7 @@ export class Link {
     return link;
   }
 
-  /** One for each server, in their order. */
+  /** Ports, one per server, in the same sequence. */
   get ports(): readonly number[] {
     return this.#servers.map((server) => (server.address() as AddressInfo).port);
   }

@@ -6,9 +6,9 @@ export interface PlantedDefect {
   readonly patch: Patch;
   /** Faults that bring it to light. */
   readonly kinds: readonly FaultKind[];
-  /** How the auditor describes what it does, in any of its messages. */
+  /** Pattern of the auditor's message about the defect. */
   readonly found: RegExp;
-  /** Of these kinds, at most. */
+  /** Maximum number of faults of these kinds. */
   readonly faults: number;
 }
 

@@ -53,7 +53,7 @@ export class StreamFollower {
           if (!NOT_DONE.has(response.status)) this.#find(`was answered with ${response.status}: ${text}`);
         }
       } catch {
-        // Its node is gone or silent: what was half received is not an event yet.
+        // The node is gone or silent: discard the incomplete event.
       }
       clearTimeout(timer);
       await after(50);

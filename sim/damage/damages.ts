@@ -17,7 +17,7 @@ export type Damage = string;
 
 /** Sources of files from another time or another installation. */
 export interface Others {
-  /** The same installation, earlier. */
+  /** An earlier copy of the installation. */
   readonly earlier: string;
   readonly foreign: string;
 }

@@ -14,7 +14,7 @@ export interface Fault {
   /** The n-th call that counts, from 1. */
   readonly at: number;
   readonly action: FaultAction;
-  /** To all after it, too. */
+  /** True = the fault also applies to all later calls. */
   readonly forever?: boolean;
   /** Kinds of calls, as bits; `CHANGES` unless given. A read is 64. */
   readonly operations?: number;

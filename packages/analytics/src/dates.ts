@@ -10,7 +10,7 @@ export const addDays = (date: string, days: number): string => dateOf(msOf(date)
 /** Days from one date to another, negative if it is earlier. */
 export const daysBetween = (from: string, to: string): number => (msOf(to) - msOf(from)) / DAY_MS;
 
-/** The same date of the next year; of February 29 it is March 1. */
+/** Returns the date a year later; March 1 for February 29. */
 export function nextYear(date: string): string {
   const year = String(Number(date.slice(0, 4)) + 1).padStart(4, '0');
   const same = `${year}${date.slice(4)}`;

@@ -55,7 +55,7 @@ export async function bridge(client: Sandpit, wanted: AgentTokenBody): Promise<v
     };
     const response = await ask();
     if (response.status !== 401) return response;
-    // It has expired.
+    // The token has expired.
     token = undefined;
     return ask();
   };

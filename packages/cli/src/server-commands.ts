@@ -9,7 +9,7 @@ const FLAGS = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 interface ServerCommand {
   readonly file: string;
   readonly description: string;
-  /** Its arguments; absent = none. */
+  /** Arguments of the command; absent = none. */
   readonly usage?: string;
 }
 

@@ -295,7 +295,7 @@ function forkOf({ snapshot, at, sequence, name, speed, seed, ttl }: ForkOptions)
   };
 }
 
-/** One of the goals of an advance by name, or a time. */
+/** Target of an advance: a named goal or a time. */
 function goalOf(when: string): AdvanceClockBody {
   const until = UNTIL.find((word) => word === when);
   return until === undefined ? { to: when } : { until };

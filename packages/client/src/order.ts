@@ -76,7 +76,7 @@ export class Order {
     return this.refresh();
   }
 
-  /** Its executions, newest first, each with its quote. */
+  /** Executions of the order, newest first, each with its quote. */
   async executions(): Promise<Execution[]> {
     const all: Execution[] = [];
     for await (const one of this.#client.list('listExecutions', { params: { orderId: this.id } }))

@@ -175,7 +175,7 @@ export class Brokerage {
     return finish(Brokerage.restoring(rules, saved));
   }
 
-  /** The same in pieces. */
+  /** Restores a brokerage in steps. */
   static *restoring(rules: Rules, saved: PassingState): Generator<undefined, Brokerage> {
     return new Brokerage(yield* restoringState(saved, rules.calendar), rules);
   }

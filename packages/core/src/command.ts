@@ -124,7 +124,7 @@ export type Command =
       readonly type: 'SubmitOrder';
       readonly by: Requester;
       readonly order: OrderRequest;
-      /** Its number, if a comparison executes it again; absent = the next one. Those of its exits follow. */
+      /** Order number, given by comparisons; absent = the next number. Exits get the following numbers. */
       readonly number?: number;
       /** Records the order as REJECTED if the brokerage refuses it (D276). */
       readonly recordRefusal?: true;

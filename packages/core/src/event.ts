@@ -65,7 +65,7 @@ export interface LastFigures {
   readonly settings: PortfolioSettings;
   readonly value: Valuation;
   readonly at: Instant;
-  /** Its own name; null = none. Absent in older journals: the name with which it was opened. */
+  /** Name of the portfolio; null = none. Absent in older journals: the name at its opening. */
   readonly name?: string | null;
 }
 

@@ -99,7 +99,7 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'OrderAccepted':
       return accept(state, event);
     case 'OrderRejected':
-      // It was never open. Its numbers are used up, also those of its exits: a comparison may accept it (`SubmitOrder.number`).
+      // The order was never open. Its number and those of its exits are used up, because a comparison may accept it (`SubmitOrder.number`).
       state.counters.order = Math.max(state.counters.order, event.number + attachedCount(event.request));
       return;
     case 'OrderMoved': {

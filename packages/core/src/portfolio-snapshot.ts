@@ -129,7 +129,7 @@ export function snapshotAfter(
       }));
     case 'OptionEnded':
       return ended(snapshot, event);
-    // These events change nothing in a snapshot.
+    // Events without an effect on snapshots.
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':

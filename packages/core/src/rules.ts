@@ -17,7 +17,7 @@ export interface Rules {
   readonly portfolioMarginEquity: Money;
   /** Risk-free rate of option valuation (D71): continuous, per year, 0.04 is 4 %. */
   readonly riskFreeRate: number;
-  /** Which short options are assigned before they expire (D89); absent = none. */
+  /** Early assignment of short options (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
   /** Client order ids that begin with `~` script their own order (D176). */
   readonly scripts?: true;

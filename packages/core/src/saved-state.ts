@@ -142,8 +142,7 @@ export interface SavedState {
 }
 
 /**
- * The same for immediate writing or reading: orders are produced and consumed one at a time, because all at once exceed
- * a young generation. They come last.
+ * State for immediate writing or reading. Orders come last, one at a time, because all at once exceed a young generation.
  */
 export type PassingState = Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> };
 
@@ -174,7 +173,7 @@ export function savedParts(state: State, most: number): number {
 /** The current state, independent of later changes. */
 export const saveState = (state: State): SavedState => finish(savingState(state));
 
-/** The same in pieces: each step of the generator saves a portfolio or an order. The state must not change meanwhile. */
+/** Saves a state in steps of a portfolio or an order. The state must not change meanwhile. */
 export function* savingState(state: State): Generator<undefined, SavedState> {
   const portfolios: SavedPortfolio[] = [];
   for (const portfolio of state.portfolios.values()) {

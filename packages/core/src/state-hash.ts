@@ -9,7 +9,7 @@ import type { State } from './state.js';
  */
 export const stateHash = (state: State): string => finish(hashingState(saveState(state)));
 
-/** The same for a saved state, in pieces: each step of the generator takes an account, a portfolio, an order and so on. */
+/** Hashes a saved state in steps of an account, a portfolio, an order and so on. */
 export function* hashingState(saved: SavedState): Generator<undefined, string> {
   const { quotes: _, taken: __, pushed: ___, now: ____, marketSeq: _____, checks: ______, ...known } = saved;
   const hash = new TextHash();

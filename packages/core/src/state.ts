@@ -499,7 +499,7 @@ export function scheduleSeriesEnd(
   if (opening !== undefined) openings.set(underlying, opening);
 }
 
-/** The same for all unprocessed series on an underlying. The timer owns the set from then on. */
+/** Postpones all unprocessed series on an underlying. The timer then owns the set. */
 export function postponeSeriesEnd(
   state: State,
   due: Instant,
@@ -583,7 +583,7 @@ export function noteMargin(state: State, portfolio: Portfolio): void {
   lookAt(state, due);
 }
 
-/** The same for all portfolios that hold a symbol or options on it, after a change of its terms. */
+/** Notes all portfolios that hold a symbol or options on it, after a change of its terms. */
 export function noteHolders(state: State, symbol: string): void {
   for (const index of [state.holders, state.optionHolders])
     for (const portfolio of index.get(symbol) ?? []) noteMargin(state, portfolio);

@@ -22,7 +22,7 @@ export class Broker extends PageClient {
     return this.claims.simulationId;
   }
 
-  /** The same server with another token. */
+  /** A client of the same server with another token. */
   within(token: string): PageClient {
     return new PageClient({ url: location.origin, token }, { fetch: notedFetch, retryForMs: RETRY_MS });
   }

@@ -26,7 +26,7 @@ export const legTexts = ({ symbol, legs }: Pick<Order, 'symbol' | 'legs'>): stri
         )
         .join('\n');
 
-/** The same for narrow columns: `Buy 2 AAPL 1/30 237.5C`. */
+/** Order text for narrow columns: `Buy 2 AAPL 1/30 237.5C`. */
 export function shortOrderText(
   order: Pick<Order, 'symbol' | 'legs' | 'positionIntent'>,
   count: number | undefined,

@@ -226,7 +226,7 @@ export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
 export type CorporateActionType = (typeof corporateActionTypes)[number];
 export const corporateActionStatuses = ['ANNOUNCED', 'EFFECTIVE'] as const;
 
-/** Which part of the trading day it is. */
+/** Parts of the trading day. */
 export const marketSessions = ['PRE', 'REGULAR', 'POST', 'CLOSED'] as const;
 export type MarketSession = (typeof marketSessions)[number];
 
@@ -239,7 +239,7 @@ export type FeedKind = (typeof feeds)[number];
 export const clockModes = ['wall', 'manual', 'scaled'] as const;
 export type ClockMode = (typeof clockModes)[number];
 
-/** Which short options are assigned before they expire (D89). */
+/** Models of early assignment (D89). */
 export const earlyAssignments = ['OFF', 'DIVIDENDS', 'MODEL'] as const;
 export type EarlyAssignment = (typeof earlyAssignments)[number];
 

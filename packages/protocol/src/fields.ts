@@ -42,7 +42,7 @@ export const optional = Type.Optional;
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   optional(Type.Union([schema, Type.Null()]));
 
-/** One of a closed list. */
+/** Schema of a value from a closed list. */
 export function choice<Values extends string[]>(
   values: readonly [...Values],
   options: Options = {},
@@ -262,7 +262,7 @@ export function byName<Value extends TSchema>(value: Value, options: Options = {
   return Type.Record(Type.String(), value, { 'x-expected': 'must be an object', ...options });
 }
 
-/** One of several closed objects, distinguished by a field that each of them requires with one value. */
+/** Schema of several closed objects, distinguished by a required field with a constant value. */
 export function oneOf<Members extends TSchema[]>(
   name: string,
   discriminator: string,

@@ -103,7 +103,7 @@ export class Components {
 
 /** Texts that `isUnreadable` accepts: not blank, without control characters. */
 const TEXT_PATTERN = '^(?!\\s*$)[^\\u0000-\\u001f\\u007f]*$';
-/** The same with tabs and ends of lines. */
+/** Pattern that also allows tabs and line ends. */
 const LINES_PATTERN = '^(?!\\s*$)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$';
 
 interface Named {

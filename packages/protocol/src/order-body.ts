@@ -95,7 +95,7 @@ export const BracketConfig = ruled(
 );
 export type BracketConfig = Static<typeof BracketConfig>;
 
-/** The other half of two closing orders that cancel each other (D167). */
+/** Second order of an OCO pair of closing orders (D167). */
 export const OcoConfig = closed('OcoConfig', { stopLoss: StopLoss });
 export type OcoConfig = Static<typeof OcoConfig>;
 

@@ -12,6 +12,6 @@ export function leaveMemoryOutOfCoreFiles(): void {
   try {
     writeFileSync(FILTER_PATH, NO_MEMORY);
   } catch {
-    // Not Linux, or a /proc that is read-only.
+    // The system is not Linux, or /proc is read-only.
   }
 }

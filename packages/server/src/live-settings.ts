@@ -2,7 +2,7 @@
 
 export type LiveSettings = {
   readonly maxSymbols: number | undefined;
-  /** These replace the endpoints of the source; the sockets with their paths. */
+  /** Replacements of the source's endpoints; those of sockets include paths. */
   readonly url: string | undefined;
   readonly optionsUrl: string | undefined;
   readonly restUrl: string | undefined;

@@ -51,7 +51,7 @@ export async function openStore(
 export const openStoreAlone = (settings: Settings): Promise<Store> =>
   openStore({ ...settings, cluster: undefined });
 
-/** The same for a command about what exists: throws `BadSetting` instead of making a data directory. */
+/** Opens an existing store for a command; throws `BadSetting` instead of creating a data directory. */
 export async function openExistingStore(settings: Settings): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
   if (databaseUrl === undefined && !existsSync(join(dataDir, JOURNAL_FILE)))

@@ -33,7 +33,7 @@ export async function sharedSecret(settings: Settings, store: Store): Promise<st
   return secret;
 }
 
-/** The same secret for a command, beside servers that may be running. Throws `BadSetting` while none has drawn it. */
+/** Reads the shared secret for a command. Throws `BadSetting` before a server has created it. */
 export async function secretForCommand(settings: Settings): Promise<string | undefined> {
   const { databaseUrl, jwtSecret, jwksUrl } = settings;
   if (databaseUrl === undefined || jwtSecret !== undefined || jwksUrl !== undefined)

@@ -32,7 +32,7 @@ const USAGE = `usage: sandpit tenant export NAME [--to FILE] [--data DIR]
 Exports a tenant with its simulations to a file (default: standard output), imports such a file, or deletes every row of a tenant from a
 data directory (default: DATA_DIR, ./data), while a server uses it or not. Backups keep what was deleted.`;
 
-/** One of the three commands: executed directly, or by the server that uses the directory. */
+/** Work of a command, executed directly or by the server that uses the directory. */
 interface Work {
   readonly alone: (tenants: TenantWork) => Promise<void>;
   readonly byServer: (dataDir: string) => Promise<void>;

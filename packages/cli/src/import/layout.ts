@@ -268,7 +268,7 @@ export const LAYOUTS: Readonly<Record<string, Layout>> = {
     adjusted: 'none',
     absent: ['', '0', '0.00', '0.0', '0.0000'],
   },
-  // These have no header and are used only when the user names them.
+  // Layouts without a header, used only when the user names them.
   firstrate: {
     kind: 'bars',
     columns: { time: 0, open: 1, high: 2, low: 3, close: 4, volume: 5 },

@@ -17,7 +17,7 @@ export interface Covered {
   readonly firstGap?: string;
   /** Rows on days without a session, which a replay leaves out. */
   readonly outsideSessions: number;
-  /** Of days and minutes without a split or dividend between them. */
+  /** Largest ratio of adjacent closes without a split or dividend between them. */
   readonly largestOvernightRatio?: OvernightRatio;
   /** Splits over which the price hardly moves: prices that are adjusted already. */
   readonly unmovedSplits: readonly string[];
@@ -46,7 +46,7 @@ export class Coverage {
   readonly #unmoved: string[] = [];
   #first = '';
   #last = '';
-  /** Of the latest row: many follow each other with the same time. */
+  /** Time of the latest row. Many rows share a time. */
   #at = Number.NaN;
   #date = '';
   #today = '';

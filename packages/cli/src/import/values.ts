@@ -151,7 +151,7 @@ export function ratioOf(text: string): string | undefined {
   );
 }
 
-/** Of n:1, 1:n and a:b the nearest to a value. */
+/** The ratio n:1, 1:n or a:b nearest to a value. */
 function nearestRatio(value: number): { readonly fresh: number; readonly old: number } | undefined {
   if (!(value > 0)) return undefined;
   let nearest: { readonly fresh: number; readonly old: number } | undefined;

@@ -44,7 +44,7 @@ const BACKDATED_MS = 3_600_000;
 
 /** A certificate for a run's hosts, all PEM. */
 export interface RunCertificate {
-  /** Of the authority, which a command is told to trust. */
+  /** Certificate of the authority that the command trusts, PEM. */
   readonly ca: string;
   readonly cert: string;
   readonly key: string;

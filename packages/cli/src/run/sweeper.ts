@@ -20,7 +20,7 @@ process.stdin.on('close', () => {
       try {
         process.kill(id, 'SIGKILL');
       } catch {
-        // It has ended.
+        // The run has ended.
       }
     }
   if (directory !== undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });

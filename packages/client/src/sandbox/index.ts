@@ -24,7 +24,7 @@ export interface SandboxOptions {
   readonly portfolioType?: 'CASH' | 'MARGIN';
 }
 
-/** The same in every sandbox. */
+/** Account id of every sandbox. */
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';
 const START = '2026-01-05T10:00:00-05:00';
 

@@ -21,10 +21,10 @@ export function sharedServer(): Promise<Access> {
 
 async function start(): Promise<Access> {
   const path = fileURLToPath(new URL('../../../server/dist/sandbox-command.js', import.meta.url));
-  // It ends with its input, which ends with this process, however that may be.
+  // The server ends with its input, which closes when this process ends.
   const server = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'pipe'] });
   const access = await accessOf(server);
-  // It must not keep a test run from ending.
+  // The server must not keep a test run from ending.
   server.unref();
   for (const pipe of [server.stdin, server.stdout, server.stderr])
     (pipe as unknown as { unref?: () => void }).unref?.();

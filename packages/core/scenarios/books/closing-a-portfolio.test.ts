@@ -186,7 +186,7 @@ describe('closePortfolio: accruals (D212)', () => {
     return { market, portfolio };
   }
 
-  it('that the cash covers are posted first, and the remainder is paid out', () => {
+  it('accruals that the cash covers are posted first, and the remainder is paid out', () => {
     const { market, portfolio } = owingInterest(1);
     const before = market.entries().length;
     close(market, portfolio);
@@ -196,7 +196,7 @@ describe('closePortfolio: accruals (D212)', () => {
     ]);
   });
 
-  it('that the cash does not pay are a reason, with both amounts', () => {
+  it('accruals beyond the cash are a reason, with both amounts', () => {
     const { market, portfolio } = owingInterest(1);
     transfer(market, portfolio, Money.negate(Money.ofUnits(999_999_300)));
     expect(obstacles(market, portfolio)).toEqual([

@@ -104,7 +104,7 @@ describe('cash moves in whole cents', () => {
     expect(dollars(balances.ROUNDING)).toBe(0.005);
   });
 
-  it('and the same holds for parts of a share', () => {
+  it('the value of a fraction of a share is rounded to whole cents', () => {
     const { market, portfolio, at } = marketWith();
     at('10.00');
     market.place(portfolio, { quantity: '0.333333' });
@@ -115,7 +115,7 @@ describe('cash moves in whole cents', () => {
     expect(dollars(balances.ROUNDING)).toBeCloseTo(-0.0033, 10);
   });
 
-  it('and an order that fills in parts pays the same cents as one that fills at once', () => {
+  it('an order that fills in parts pays the same cents as one that fills at once', () => {
     const whole = marketWith();
     whole.at('10.005');
     whole.market.place(whole.portfolio, { quantity: 3 });

@@ -114,7 +114,7 @@ describe('calls (D119, D120)', () => {
     expect(market.value(portfolio).marginCallActive).toBe(false);
   });
 
-  it('that are not met are liquidated when they are due: just enough', () => {
+  it('a margin call that is not met is liquidated when due, and no more than necessary', () => {
     const { market, portfolio } = borrowed();
     market.quote('AAPL', '56.99', '57.00', { last: '57.00' });
     market.advanceTo('2026-01-08', 11, 59);

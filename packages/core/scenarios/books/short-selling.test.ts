@@ -58,7 +58,7 @@ it('a rising price costs the seller, and a margin call follows below the mainten
 });
 
 describe('is refused', () => {
-  it('in a CASH portfolio', () => {
+  it('a short sale in a CASH portfolio is refused', () => {
     const market = new TestMarket();
     market.quote('KO', '60.00', '60.00');
     const portfolio = market.openPortfolio();
@@ -67,7 +67,7 @@ describe('is refused', () => {
     });
   });
 
-  it('if the stock cannot be borrowed', () => {
+  it('a short sale is refused if the stock cannot be borrowed', () => {
     const market = new TestMarket();
     market.quote('HTB', '60.00', '60.00');
     const portfolio = market.openPortfolio({ type: 'MARGIN' });
@@ -76,7 +76,7 @@ describe('is refused', () => {
     });
   });
 
-  it('at a broker that does not lend', () => {
+  it('a short sale is refused at a broker that does not lend', () => {
     const broker = testBroker('default', { shortSelling: false });
     const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
     market.quote('KO', '60.00', '60.00');

@@ -101,7 +101,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(order).status).toBe('FILLED');
   });
 
-  it('that ends after the close: DAY orders expire with their session, GTC ones meet the next opening', () => {
+  it('a halt beyond the close: DAY orders expire with their session, GTC orders fill at the next opening', () => {
     const { m, portfolio } = open({ hour: 15, minute: 58 });
     const day = m.place(portfolio, { limit: '149.00' });
     const gtc = m.place(portfolio, { limit: '149.50', tif: 'GTC' });
@@ -254,7 +254,7 @@ describe('a halt of the whole market (D178)', () => {
     );
   });
 
-  it('and one of a symbol: it trades when both are over', () => {
+  it('a symbol with its own halt and a market halt trades when both are over', () => {
     const { m, portfolio } = open();
     m.halt('AAPL', 'T1', { forMs: 600_000 });
     m.halt('*', 'MWC1');

@@ -39,7 +39,7 @@ export interface MarginTerms {
 
 /** Market data of the stock or index under options. */
 export interface Underlying {
-  /** Its mark; absent = no price. */
+  /** Mark of the holding; absent = no price. */
   readonly price: Price | undefined;
   /** 1 except for leveraged funds; negative for an inverse fund. */
   readonly leverageFactor: number;

@@ -29,7 +29,7 @@ export interface Quote {
   readonly delayed?: true;
   /** Derived by the source, and not firm (D184). */
   readonly indicative?: true;
-  /** Of a recorded minute without trades (D251): `last` is its mark. It offers and triggers nothing. */
+  /** True for a recorded minute without trades (D251): `last` is the mark; no order fills or triggers. */
   readonly untraded?: true;
   /** Figures of the symbol from recorded days before this one (D209). Absent = those of its instrument. */
   readonly usualDay?: UsualDay;

@@ -247,7 +247,7 @@ export class Book {
     const [regular, extended] = [new Lane('REGULAR', model), new Lane('EXTENDED', model)];
     this.lanes.push(regular, extended);
     this.sessionsUntil = Instant.earliest;
-    // Not in the order of first use, which recovery does not know.
+    // Sorted, because recovery does not know the order of first use.
     this.lanes.sort((a, b) => (a.session + a.model < b.session + b.model ? -1 : 1));
     return session === 'REGULAR' ? regular : extended;
   }

@@ -98,7 +98,7 @@ it('no fill is empty, and all together are no more than the order wants', () => 
   });
 });
 
-it('no fill is worse than the limit, nor better than the touch', () => {
+it('no fill is worse than the limit or better than the best bid or ask', () => {
   holds((situation) => {
     for (const { price } of plan(situation)) {
       if (situation.limit !== undefined) expect(worse(situation.side, price, situation.limit)).toBe(false);

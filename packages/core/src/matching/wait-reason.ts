@@ -138,7 +138,7 @@ const isBehind = (lanes: readonly Lane[], place: QueueEntry, side: Side): boolea
     return lane.model !== 'ideal' && first !== undefined && isBefore(first, place, side);
   });
 
-/** The same for a multi-leg order: the first leg that cannot trade, the net out of reach, or the used-up size. */
+/** Reason of a multi-leg order: the first leg that cannot trade, the net beyond the limit, or the used-up size. */
 function multiLegWaitsFor(
   { terms, progress }: Order,
   legs: readonly OrderLeg[],

@@ -63,7 +63,7 @@ const PUT = 'AAPL260220P00200000';
 const YEARS = (35 * 24 + 1) / (365 * 24);
 
 describe('the mark of an option position (D72)', () => {
-  it('its quote; without one the model, at the usual volatility of the underlying', () => {
+  it('is its quote, or the model value at the usual volatility of the underlying', () => {
     expect(markOfOption(contractOf(CALL), marketOf({ [CALL]: { ask: '0.05' }, AAPL: { last: '100' } }))).toBe(
       Price.of('0.025'),
     );

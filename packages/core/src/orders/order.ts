@@ -17,7 +17,7 @@ export type OrderType = 'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_S
 export type PositionIntent = 'BUY_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE';
 export type Side = 'BUY' | 'SELL';
 export type TimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD' | 'OPG' | 'CLS';
-/** Which hours an order works in; EXTENDED includes the regular session. */
+/** Trading hours of an order; EXTENDED includes the regular session. */
 export type OrderSession = 'REGULAR' | 'EXTENDED';
 export type LatencyProfile = 'RETAIL' | 'INSTITUTIONAL' | 'COLOCATED' | 'CUSTOM';
 
@@ -254,7 +254,7 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An order that is still open. Closed orders live in history only. */
 export interface Order {
-  /** Only symbols in it change, when a split renames the order's instruments. */
+  /** Immutable except for symbols that a split renames. */
   terms: OrderTerms;
   progress: OrderProgress;
   /** Derived: the timer of the order's next due time (see `state.ts`). */

@@ -27,7 +27,7 @@ type ScriptRest = 'MARKET' | 'HOLD' | 'CANCEL';
 export type Script =
   /** The create is refused. */
   | { readonly type: 'REJECT'; readonly refusal: ScriptedRefusal }
-  /** It is accepted and then REJECTED. */
+  /** Accepts the order, then rejects it. */
   | { readonly type: 'REJECT_LATER'; readonly refusal: ScriptedRefusal; readonly after?: Delay }
   /** `rest`: absent = MARKET. */
   | { readonly type: 'FILL'; readonly pieces: readonly ScriptPiece[]; readonly rest?: ScriptRest }
@@ -35,7 +35,7 @@ export type Script =
   | { readonly type: 'HOLD'; readonly lasts?: Delay }
   /** The effect of a cancel by a client. */
   | { readonly type: 'ON_CANCEL'; readonly effect: 'FILL' | 'IGNORE' | 'REJECT' }
-  /** It is accepted and then ends in status ERROR. */
+  /** Accepts the order, then ends it with status ERROR. */
   | { readonly type: 'ERROR'; readonly message?: string };
 
 /** The script of an order, and its origin. */

@@ -38,7 +38,7 @@ export interface Valuation extends CashView {
   readonly initialRequirement: Money;
   /** Margin equity above the house requirement; negative = a margin call. */
   readonly maintenanceExcess: Money;
-  /** The same with futures at their initial margin: the limit of opening orders. */
+  /** Excess with futures at their initial margin, the limit of opening orders. */
   readonly openingExcess: Money;
   readonly smaBalance: Money;
   readonly overnightBuyingPower: Money;

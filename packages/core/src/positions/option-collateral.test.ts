@@ -69,18 +69,18 @@ describe('shares cover a short call (D81, D160)', () => {
     expect(collateral([cashSettled], 100)).toMatchObject({ shares: 0, nakedCalls: 1 });
   });
 
-  it('and leave long calls alone', () => {
+  it('shares are not collateral of long calls', () => {
     const cover = collateral([call(100)], 100, [call(95)]);
     expect(cover).toMatchObject({ shares: Quantity.of(100), nakedCalls: 0, spreads: 0 });
   });
 
-  it('that delivers no whole share with its fraction', () => {
+  it('a fraction of a share covers a call that delivers no whole share', () => {
     const adjusted = call(100, { deliverable: 0, inLieu: Quantity.of(0.5) });
     expect(collateral([adjusted], 0.4)).toMatchObject({ shares: 0, nakedCalls: 1 });
     expect(collateral([adjusted], 0.5)).toMatchObject({ shares: Quantity.of(0.5), nakedCalls: 0 });
   });
 
-  it('that delivers nothing with none of them', () => {
+  it('a call that delivers nothing needs no shares', () => {
     const worthless = call(110, { deliverable: 0 });
     expect(collateral([call(100), worthless], 100)).toMatchObject({
       shares: Quantity.of(100),

@@ -160,7 +160,7 @@ export class Auditor {
       case 'SplitBegun':
         if (event.market !== undefined) this.market.note([event.market.quote]);
         return;
-      // These events change nothing in the books.
+      // Events without an effect on the books.
       case 'AccountOpened':
       case 'AccountUpdated':
       case 'PortfolioRenamed':
@@ -534,7 +534,7 @@ export class Auditor {
     );
     const [before, after] = [BigInt(symbol.slice(-8)), BigInt(to.slice(-8))];
     const off = before > after * times ? before - after * times : after * times - before;
-    // To the cent: half of one per contract.
+    // Tolerance: half a cent per contract.
     insist(off <= 5n * times, 'an adjustment changes what all the contracts deliver for');
     positions.delete(symbol);
     insist((positions.get(to)?.lots.length ?? 0) === 0, 'an adjustment takes a name that another series has');
@@ -832,7 +832,7 @@ interface AuditedOrder {
   symbol: string;
   readonly assetClass: string;
   readonly underlying: string | undefined;
-  /** Its instruments: its own, or those of its legs. */
+  /** Instruments of the order or of its legs. */
   legs: readonly AuditedLeg[];
   readonly intent: OrderRequest['positionIntent'];
   readonly buys: boolean;

@@ -83,7 +83,7 @@ export type ContractStep =
       readonly portfolio: number;
       readonly contract: number;
       readonly contracts: number | undefined;
-      /** Only instructs that it is not to be exercised at expiration. */
+      /** True = declines the exercise at expiration. */
       readonly instructs: boolean;
     }
   /** Quotes all chains, so that trading is possible from the first step on. */

@@ -343,7 +343,7 @@ export class TestMarket {
     );
   }
 
-  /** The same as text: `10 @ 187.5`. */
+  /** Fills as text: `10 @ 187.5`. */
   fills(orderId: string): string[] {
     return this.executions(orderId).map(
       ({ quantity, price }) => `${Quantity.format(quantity)} @ ${Price.format(price)}`,

@@ -104,7 +104,7 @@ export class LivePortfolios {
           this.#byId.set(portfolio.portfolioId, portfolio);
           this.#show.ask();
         },
-        // One of them was closed in the meantime: the list contains the remaining ones.
+        // A portfolio was closed in the meantime; the list contains the remaining ones.
         onState: (state) => {
           if (state === 'over') this.#isOver = true;
         },

@@ -58,7 +58,7 @@ export function useQuote(feed: QuoteFeed, symbol: string): Quote | undefined {
   return feed.get(symbol);
 }
 
-/** The same for several symbols, such as the legs of a spread. */
+/** Follows the quotes of several symbols, such as the legs of a spread. */
 export function useQuotesOf(feed: QuoteFeed, symbols: readonly string[]): readonly (Quote | undefined)[] {
   const [, redraw] = useState(0);
   const key = symbols.join(',');

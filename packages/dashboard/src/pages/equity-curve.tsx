@@ -106,7 +106,7 @@ interface History {
   /** Oldest first. */
   readonly points: readonly EquityPoint[];
   readonly fills: readonly Order[];
-  /** Its present epoch. */
+  /** Performance of the current epoch. */
   readonly performance: Performance;
   readonly nowMs: number;
   readonly sinceMs: number;

@@ -21,7 +21,7 @@ export async function portfoliosOf(
   return Promise.all([...ids].map((portfolioId) => broker.call('getPortfolio', { params: { portfolioId } })));
 }
 
-/** One of them, in the address. */
+/** Selects a portfolio; the selection is in the address. */
 export const PortfolioChoice = ({
   portfolios,
   value,

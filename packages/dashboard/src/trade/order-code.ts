@@ -1,4 +1,4 @@
-/** The same order as a command or a line of a program. */
+/** An order as a command line or a line of code. */
 import type { CreateOrderBody, Order } from '@sandpit/protocol';
 
 /** The body that would place an order like this one. */

@@ -224,7 +224,7 @@ function fillShape(
   const { symbol, positionIntent } = tradedBy(terms, execution);
   const side = sideOf(positionIntent);
   const cash = cashOfExecution(execution);
-  // Of a multi-leg order units are filled, by the executions of all of its legs together.
+  // Multi-leg orders fill in units, by the executions of all legs together.
   const later = terms.legs === undefined ? executions.slice(index + 1) : [];
   const filled = later.reduce(
     (sum, { quantity }) => Quantity.subtract(sum, quantity),

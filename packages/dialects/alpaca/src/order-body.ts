@@ -24,7 +24,7 @@ type OrderClass = Exclude<(typeof CLASSES)[number], 'mleg'>;
 /** The request to `/v1` and the symbol it is about. */
 export interface TranslatedOrder {
   readonly symbol: string;
-  /** Of several orders or legs. */
+  /** True for orders with several legs or attached orders. */
   readonly isComplex: boolean;
   readonly clientOrderId: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   };
 }
 
-/** Which prices each type needs, in Alpaca's words. */
+/** Checks the prices that a type requires, with Alpaca's messages. */
 function checkPrices(body: Fields, type: keyof typeof TYPES, orderClass: OrderClass): void {
   const [hasLimit, hasStop] = [body.has('limit_price') || orderClass === 'oco', body.has('stop_price')];
   const trails = [body.has('trail_price'), body.has('trail_percent')].filter(Boolean).length;

@@ -94,7 +94,7 @@ export function checkWashTrade({ book }: AlpacaCall, trade: Trade): void {
   }
 }
 
-/** The same for an order as its replacement leaves it. */
+/** Checks the order that results from a replacement. */
 export async function checkReplacement(
   call: AlpacaCall,
   order: OrderSnapshot,

@@ -14,7 +14,7 @@ const LEG_PLACES = 8;
 export interface OrderName {
   readonly number: number;
   readonly replacement: number;
-  /** Which of its legs, the first is 1; 0 = the order itself. */
+  /** Number of the leg, from 1; 0 = the order itself. */
   readonly leg?: number;
 }
 

@@ -156,7 +156,7 @@ function withLegs(
       symbol: leg.symbol,
       qty: Quantity.format(leg.quantity),
       filled_qty: Quantity.format(leg.filled),
-      // Its executions contain its part of the net.
+      // The executions of the leg contain its part of the net.
       filled_avg_price: null,
       order_class: 'mleg',
       side: sideOf(leg.intent).toLowerCase(),

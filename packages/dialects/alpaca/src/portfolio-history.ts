@@ -43,7 +43,7 @@ export const getPortfolioHistory: AlpacaHandler = async (call) => {
   const { query, book } = call;
   const { portfolioId } = book;
   query.choice('timeframe', TIMEFRAMES);
-  // These concern points within a day, which there are none of.
+  // Options of intraday points, which this curve does not have.
   query.choice('intraday_reporting', ['market_hours', 'extended_hours', 'continuous']);
   query.choice('pnl_reset', ['per_day', 'no_reset']);
   const now = book.now();

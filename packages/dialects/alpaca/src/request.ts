@@ -67,7 +67,7 @@ export class Fields {
     this.#fields = recordOf(fields);
   }
 
-  /** The same fields, one of them another, or absent. */
+  /** Returns a copy with one field replaced or removed. */
   with(name: string, value: string | undefined): Fields {
     return new Fields({ ...this.#fields, [name]: value });
   }

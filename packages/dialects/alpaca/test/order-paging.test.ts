@@ -89,7 +89,7 @@ describe('orders before and after an order', () => {
     }
   });
 
-  it('pages end while orders are placed, and list those of their beginning once', async () => {
+  it('pages list the initial orders once while new orders are placed', async () => {
     const before: string[] = [];
     for (let i = 0; i < 9; i++) before.push(String((await place()).id));
     const back = await paged('before_order_id', 2, () => place());

@@ -3,7 +3,7 @@ import type { Dialect, Reply } from '@sandpit/dialect-port';
 import { answers } from './answers.js';
 import { bodies } from './requests.js';
 
-/** Its operations answer as those of `/v1` do. */
+/** Answers of operations that are those of `/v1`. */
 const asThere = (): Reply => {
   throw new Error('Paper Invest has no routes of its own');
 };

@@ -6,7 +6,7 @@ type Body = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The same fields, some of them under other names. If both names are sent, `/v1` receives both and refuses. */
+/** Renames fields. A body with both names reaches `/v1` with both, which refuses it. */
 function renamed(body: Body, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const entries = Object.entries(body).map(([name, value]) => {
     const plain = Object.hasOwn(names, name) ? (names[name] ?? name) : name;

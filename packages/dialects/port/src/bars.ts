@@ -20,7 +20,7 @@ export interface Timeframe {
 
 /** A bar of `/v1` with estimates of its trades. */
 export interface VolumeBar extends Bar {
-  /** One for each round lot of 100, or part of one. */
+  /** Number of trades: one per round lot of 100 or part of it. */
   readonly trades: number;
   /** The mean of high, low and close; of bars that were joined, weighted by their volume. */
   readonly average: number;

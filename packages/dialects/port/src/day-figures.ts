@@ -10,7 +10,7 @@ export interface DayFigures {
   readonly open: number | undefined;
   readonly high: number | undefined;
   readonly low: number | undefined;
-  /** Of a session that is over. */
+  /** Close of a finished session. */
   readonly close: number | undefined;
   readonly volume: number;
   readonly previousClose: number | undefined;

@@ -204,7 +204,7 @@ function entryOf(book: Book, fields: Fields): Body {
   return entry;
 }
 
-/** One of the orders of an advanced class. Symbols without an index are those of all. */
+/** Fields of one order of an advanced class. Symbols without an index apply to all orders. */
 function partOf(book: Book, fields: Fields, i: number): Body {
   const index = `[${i}]`;
   const isOption = fields.text(`option_symbol${index}`) !== undefined;

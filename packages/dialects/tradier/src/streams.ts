@@ -69,7 +69,7 @@ const MINUTE_MS = 60_000;
 const MOST_LOOKING = 1 / 4;
 const EXCHANGE = 'Q';
 
-/** What a client asks for; a text for a request that is refused. */
+/** Parses the request of a client; returns a message if it is refused. */
 function wantedIn(
   symbols: readonly string[],
   filter: readonly string[],
@@ -78,7 +78,7 @@ function wantedIn(
   if (symbols.length > MOST_SYMBOLS) return `too many symbols: at most ${MOST_SYMBOLS}`;
   const unknown = filter.find((type) => !TYPES.some((one) => one === type));
   if (unknown !== undefined) return `filter must be of ${TYPES.join(', ')}`;
-  // What LEAN sends when it follows nothing.
+  // LEAN's placeholder for an empty list.
   const named = symbolsIn(symbols.filter((symbol) => symbol !== '$empty$'));
   return { symbols: named, types: new Set(filter.length === 0 ? TYPES : filter), linebreak };
 }

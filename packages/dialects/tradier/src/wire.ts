@@ -5,7 +5,7 @@ import { type Head, type Reply, xmlOf } from '@sandpit/dialect-port';
 export const items = (name: string, all: readonly unknown[]): object | 'null' =>
   all.length === 0 ? 'null' : { [name]: oneOrMany(all) };
 
-/** The same for market data, which has null for none. */
+/** Items of market data, where an empty list is null. */
 export const itemsOrNull = (name: string, all: readonly unknown[]): object | null =>
   all.length === 0 ? null : { [name]: oneOrMany(all) };
 

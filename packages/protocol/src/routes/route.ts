@@ -17,7 +17,7 @@ export const tags = {
 } as const;
 export type Tag = keyof typeof tags;
 
-/** What a request is about, and who may send it beyond its scope. Every route says it: a new one is open to nobody by omission. */
+/** Subject of a request, and conditions beyond its scope. Required for every route, so that no route is open by omission. */
 export interface Access {
   /** The simulation of the token, the market that every `main` follows, or neither. */
   readonly about: 'simulation' | 'market' | 'none';

@@ -10,7 +10,7 @@ export const limitOrder = {
   limitPrice: 187.5,
 };
 
-/** The same without a price. */
+/** The order without a price. */
 export const marketOrder = without({ ...limitOrder, orderType: 'MARKET' }, 'limitPrice');
 
 const call = { optionSymbol: 'AAPL260116C00150000', positionIntent: 'BUY_TO_OPEN', quantity: 1 };

@@ -10,7 +10,7 @@ import { type DrawnKey, drawApiKey, hashOfApiKey, idOfApiKey, isHashOf } from '.
 export interface Origin {
   /** The API key exchanged for it, or for the token that it derives from. */
   readonly keyId: string | undefined;
-  /** Its own `jti`. */
+  /** The `jti` of the token. */
   readonly tokenId: string | undefined;
   /** The `jti` of every token that it derives from, the first one first: each was requested with the previous one. */
   readonly fromTokenIds: readonly string[];
@@ -38,7 +38,7 @@ export interface AccessChange {
   readonly keyId?: string;
   readonly tokenId?: string;
   readonly tenant?: string;
-  /** Who views the tenant. */
+  /** Tenant that views this tenant. */
   readonly by?: string;
   readonly tier?: Tier;
   readonly scope?: string;

@@ -217,7 +217,7 @@ export class Cluster {
         isRevoked = true;
       }
       await later(RETRY_MS);
-      // It may have stopped in the meantime.
+      // The node may have stopped in the meantime.
       await ownership.look().catch(() => undefined);
     }
   }

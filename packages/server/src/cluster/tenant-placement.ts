@@ -190,7 +190,7 @@ export class TenantPlacement {
     for (const tenantId of free) {
       const preferred = preferredFor(tenantId);
       if (preferred?.incarnation === incarnation) own.push(tenantId);
-      // It acquires the tenant at this moment, and refuses requests if it does not.
+      // The preferred node is acquiring the tenant, or refuses requests.
       else if (preferred !== undefined) this.#known.set(tenantId, preferred.incarnation);
     }
     if (own.length === 0) return;

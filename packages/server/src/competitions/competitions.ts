@@ -269,7 +269,7 @@ export class Competitions {
     return kept;
   }
 
-  /** Whose name the tokens of its entries are in. */
+  /** Organizer and tier of the tokens of entries. */
   termsOf(id: string): Pick<CompetitionNote, 'organizer' | 'tier'> {
     const kept = this.#kept.get(id);
     if (kept === undefined) throw notFound();
@@ -542,7 +542,7 @@ export class Competitions {
     for (const entry of takingPart(kept)) {
       if (entry.tenantId !== tenantId || entry.simulationId === '') continue;
       await this.removeEntry(kept, entry, { status: 'WITHDRAWN' }).catch((error: unknown) => {
-        // It has just ended.
+        // The competition has just ended.
         if (!(error instanceof CompetitionRefused && error.problem === 'NOT_RUNNING')) throw error;
       });
     }
@@ -924,7 +924,7 @@ export class Competitions {
   async eraseTenant(tenantId: string): Promise<void> {
     for (const kept of [...this.#kept.values()])
       if (kept.note.organizer === tenantId) {
-        // Its open streams receive the cancellation.
+        // Open streams receive the cancellation.
         const isRemoved = await this.cancel(kept).catch(() => false);
         if (!isRemoved) await this.#remove(kept);
       } else

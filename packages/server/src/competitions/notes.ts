@@ -111,7 +111,7 @@ export interface EntryNote {
   readonly simulationId: string;
   readonly portfolioId: string;
   readonly createdAt: number;
-  /** It was withdrawn before the competition began, and did not take part. */
+  /** True if the entry was withdrawn before the competition began. */
   readonly isCalledOff?: true;
 }
 

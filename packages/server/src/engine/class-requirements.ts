@@ -61,7 +61,7 @@ export async function withClassRequirements<T>(
       });
       if (wanted.size === 0) return result;
     } catch (error) {
-      // It may follow from the pending answers.
+      // The error may be a consequence of pending answers.
       if (wanted.size === 0) throw error;
     }
     for (const [key, book] of wanted) {

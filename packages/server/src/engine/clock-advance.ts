@@ -138,7 +138,7 @@ export class ClockAdvance {
     return 'THERE';
   }
 
-  /** The same for a live feed, synchronously: data received so far is processed before any decision now. No advance may be running. */
+  /** Processes received live data, synchronously, before a decision. No advance may be running. */
   throughLive(until: Instant): void {
     for (const event of this.#liveEvents(until)) {
       for (

@@ -101,7 +101,7 @@ export class ClockKeeper {
 
   private beat(): void {
     this.registry.saveSetting(aliveName(this.session), String(this.lifetime())).catch(() => {
-      // Nothing can be written now: the next heartbeat retries.
+      // The store does not accept writes: the next heartbeat retries.
     });
   }
 

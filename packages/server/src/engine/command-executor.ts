@@ -109,7 +109,7 @@ export class CommandExecutor {
     while (parts.next().done !== true);
   }
 
-  /** The same, with a turn for other work between two portfolios: no other command of this simulation may be executed meanwhile. */
+  /** Advances with pauses for other work between portfolios. No other command of this simulation may be executed meanwhile. */
   async advanceInSlices(due: Instant, pace: Pace): Promise<void> {
     const parts = this.#partsDue(due);
     while (parts.next().done !== true) await pace.breathe();

@@ -472,7 +472,7 @@ const dollarsOf = (money: number): number => money / MONEY_UNITS;
 /** An external flow of a portfolio, money units. */
 interface PortfolioFlow {
   readonly portfolioId: string;
-  /** Its equity before the flow. */
+  /** Equity of the portfolio before the flow. */
   readonly before: number;
   readonly amount: number;
 }

@@ -140,7 +140,7 @@ export interface RowFigures {
   readonly requests: { readonly repeated: number; readonly refused: number; readonly skipped: number };
   readonly marginCalls: number;
   readonly liquidations: number;
-  /** Of all portfolios together, dollars; absent if none was ever funded. */
+  /** Maximum drawdown of the sum of all portfolios, dollars; absent if none was ever funded. */
   readonly maxDrawdown?: Drawdown;
 }
 
@@ -156,7 +156,7 @@ export type ComparedRow =
 export interface ComparisonResult {
   /** True when the base, executed again, is worth what the journal says, to the cent. */
   readonly baseMatches: boolean;
-  /** Its total equity less that of the journal, if they differ. */
+  /** Total equity of the base minus that of the journal, if they differ. */
   readonly baseDifference?: Money;
   readonly base: ComparedRow;
   readonly variants: readonly ComparedRow[];

@@ -31,7 +31,7 @@ export interface ExportedSimulation {
   readonly config: KeptConfig;
   /** Sequence of the last record to export. */
   readonly upTo: number;
-  /** Its settings, by their names within it. */
+  /** Settings of the simulation, by their names within it. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
 }
 

@@ -25,7 +25,7 @@ export type FiledConfig = Omit<KeptConfig, 'ttl' | 'madeBy' | 'importedFrom' | '
 
 /** A simulation as a file has it. */
 export interface FiledSimulation {
-  /** Its id in the exporting installation; `main` for a tenant's own simulation. */
+  /** Id of the simulation in the exporting installation; `main` for a tenant's own simulation. */
   readonly simulationId: string;
   readonly config: FiledConfig;
 }
@@ -35,7 +35,7 @@ export const FORMAT = 2;
 
 const LONGEST_NAME = 256;
 /** At least one letter or digit that is seen (D237). */
-/** As in names that requests give. */
+/** Control characters, which names must not contain. */
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const VISIBLE = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u;
 const LONGEST_MS = 8.64e15;

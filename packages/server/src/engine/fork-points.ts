@@ -102,7 +102,7 @@ export async function pointInPast(
   const kept = simulation.market === simulation ? recent.find(id, sequence) : undefined;
   if (kept !== undefined) return { sequence, at: at ?? kept.saved.now, ...kept };
   const { state } = await brokerageAt(store, id, present.rules, origin, sequence);
-  // Nothing else has this state.
+  // This state is not shared.
   const saved = await inSlices(savingState(state));
   const point = {
     sequence,

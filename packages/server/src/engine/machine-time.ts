@@ -86,7 +86,7 @@ export class MachineTime {
   async remember(): Promise<void> {
     this.#timer ??= setInterval(() => {
       this.#save().catch(() => {
-        // Nothing can be written now: the next time suffices.
+        // The store does not accept writes: the next attempt suffices.
       });
     }, REMEMBERED_EVERY_MS).unref();
     await this.#save();

@@ -185,7 +185,7 @@ describe('A batch', () => {
       await expect(batch).rejects.toThrow(StoreUnavailable);
       expect(store.journal.lastSeq(main.id)).toBe(before);
       await expect(main.read([BY], () => undefined)).rejects.toThrow(StoreUnavailable);
-      // It will be written: a repetition of its request must not be done again.
+      // The record will be written, so a repetition must not be executed.
       expect(answer).toThrow(StoreUnavailable);
       await main.read([], () => undefined);
       Atomics.store(pageLimit, 0, 0);

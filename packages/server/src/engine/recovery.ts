@@ -87,7 +87,7 @@ export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'a
   applyPayload(brokerage, record.at, payloadOf(record));
 }
 
-/** The same for a record that is parsed already; `at` in simulated ms. Returns the order of each event, after it. */
+/** Applies a parsed record; `at` in simulated ms. Returns the order after each event. */
 export function applyPayload(
   brokerage: Brokerage,
   at: number,

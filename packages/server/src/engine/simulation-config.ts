@@ -34,11 +34,11 @@ export interface SimulationConfig {
   readonly idSecret?: string;
   /** Part of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
-  /** It replays the recording that the server makes of its live source: a fork of a live simulation (D172). */
+  /** True for a fork of a live simulation, which replays the server's own recording (D172). */
   readonly liveRecording?: true;
   /** Mask of the recording; `start` and `calendar` are moved by it (D209). */
   readonly mask?: MaskTerms;
-  /** Which short options are assigned before they expire (D89); absent = none. */
+  /** Early assignment of short options (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
   /** Client order ids that begin with `~` script their orders (D176). */
   readonly scripts?: true;
@@ -54,7 +54,7 @@ export interface SimulationConfig {
   readonly pathSeed?: number;
   /** Points where the synthetic path continues with other seeds, oldest first. */
   readonly reseeded?: readonly Reseeding[];
-  /** Its past, or that of an ancestor, came in a file: the market that it followed may be another installation's. */
+  /** True if the simulation or an ancestor was imported: the market that it followed may be another installation's. */
   readonly isFromFile?: true;
   /** For a fork: the origin of its journal. */
   readonly fork?: ForkTerms;

@@ -438,7 +438,7 @@ export class Simulation implements Follower {
     this.#checkpoints.look();
   }
 
-  /** The same in the turn of a walk. */
+  /** Applies all changes of the market, within a clock advance. */
   async #followAll(): Promise<void> {
     for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
       await this.#followWalking(change);
@@ -763,7 +763,7 @@ export class Simulation implements Follower {
     return this.#records.durable();
   }
 
-  /** Its journal cannot be trusted: it serves no requests until the server is restarted. */
+  /** Stops serving requests until a restart, because the journal cannot be trusted. */
   takeOutOfService(reason: string): void {
     if (this.#isOutOfService) return;
     this.#isOutOfService = true;
@@ -773,7 +773,7 @@ export class Simulation implements Follower {
     void this.history.leave(this.rows);
   }
 
-  /** Its tenant is being erased: it serves no further requests. */
+  /** Stops serving requests, because the tenant is being erased. */
   retire(): void {
     this.#isOutOfService = true;
     this.#wakeUp.stop();
@@ -799,7 +799,7 @@ export class Simulation implements Follower {
     return [...new Set([...this.followers].flatMap((cell) => cell.brokerage.classesInUse(instruments)))];
   }
 
-  /** The same on all nodes. Rejects with `StoreUnavailable` if one of them does not answer. */
+  /** Classes in use on all nodes. Rejects with `StoreUnavailable` if a node does not answer. */
   async classesInUseAnywhere(instruments: readonly Instrument[]): Promise<readonly string[]> {
     const elsewhere = (await this.#classesInUseElsewhere?.(instruments)) ?? [];
     return [...new Set([...elsewhere, ...this.classesInUse(instruments)])];

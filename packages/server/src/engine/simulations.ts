@@ -152,7 +152,7 @@ export interface ComparedJournal extends Pick<
 export interface SimulationWatcher {
   readonly opened: (simulation: Simulation) => void;
   readonly closed: (simulation: Simulation) => void;
-  /** It is deleted. */
+  /** Called when a simulation is deleted. */
   readonly removed: (id: string) => void;
   /** All data of a tenant is about to be deleted. */
   readonly erasing: (tenantId: string) => void;
@@ -819,7 +819,7 @@ export class Simulations {
         simulationId: parent.id,
         sequence,
       });
-      // Its ancestors' records name them, and the parent may be deleted.
+      // Records of ancestors name these lists, and the parent may be deleted.
       const lists = ownLists(this.registry, parent.id).map(([name, text]) =>
         this.registry.saveSetting(settingsOf(id) + name, text),
       );
@@ -1054,7 +1054,7 @@ export class Simulations {
     await eraseTenant(store, tenantId);
   }
 
-  /** Its journal was found damaged in the background: it is not served until the server is restarted. */
+  /** Takes a simulation with a damaged journal out of service until a restart. */
   takeOutOfService(id: string, reason: string): void {
     if (id === MARKET) return this.market.takeOutOfService(reason);
     if (this.broken.has(id)) return;
@@ -1292,7 +1292,7 @@ async function registered({ registry }: Store, id: string): Promise<SimulationEn
   throw new StoreUnavailable('the node that owns the market does not open it');
 }
 
-/** The same over a recording that is read from its files. */
+/** Configuration that reads the recording from its files. */
 const replayOf = ({ liveRecording: _, ...config }: SimulationConfig): SimulationConfig => ({
   ...config,
   feed: 'replay',

@@ -7,7 +7,7 @@ import { isLive } from '../feeds/live-feed.js';
 
 /** Real time between two readings of the market while orders are open. */
 const TICK_MS = 250;
-/** The same on a live feed, and without orders and positions: only halts affect it then. */
+/** Interval on a live feed without orders and positions, where only halts matter, ms. */
 const LIVE_TICK_MS = 50;
 const LIVE_REST_MS = 1000;
 /** Maximum delay of a timer, after which it is checked again. */

@@ -27,7 +27,7 @@ export type ScoreRule = string | Readonly<Record<string, number>>;
 
 export type BaselineName = 'hold' | 'random' | 'noop';
 
-/** What an evaluation measures: the body that created it, with the scenarios of its suite in place of `suite`. */
+/** Definition of an evaluation: its request body, with the scenarios of the suite instead of `suite`. */
 export interface EvaluationDefinition {
   readonly name: string;
   readonly scenarios: readonly ShownScenario[];

@@ -9,7 +9,7 @@ import type { AmountBounds, Assertion, Condition, OrderMatch, Task, WhichPositio
 import { CellFigures } from './cell-figures.js';
 import type { TaskFailure, TaskResult } from './definition.js';
 
-/** How a recording and the simulation that shows it correspond. */
+/** Mapping between a recording and a simulation that shows it. */
 export interface Correspondence {
   /** Symbol in the simulation. */
   symbolOf(recorded: string): string;

@@ -2,7 +2,7 @@
 import { clusteredMean, clusteringOf } from '@sandpit/analytics';
 import type { EvaluationDefinition, MatrixRow, ShownEntry, ShownScenario, SummaryRow } from './definition.js';
 
-/** What a log is made of. */
+/** Input of a log. */
 export interface InspectedEntry {
   readonly evaluationId: string;
   readonly digest: string;

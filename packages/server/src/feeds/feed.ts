@@ -6,7 +6,7 @@ export interface MarketEvent {
   readonly at: Instant;
   /** In order; a symbol may occur twice (its quote, then its trade). The last one is the quote in force. */
   readonly quotes: readonly Quote[];
-  /** Only from recorded minute bars: the market's path before `quotes`. */
+  /** Path of prices before `quotes`; recorded minute bars only. */
   readonly passed?: PassedQuotes;
   /** Halts come before the quotes of their instant, resumptions after them. */
   readonly halts?: readonly HaltNews[];

@@ -158,7 +158,7 @@ function noSchemas(): never {
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = fastify({
-    // It would create a logger for each request; errors are logged in `reply.ts`.
+    // The framework's logger would create one per request; errors are logged in `reply.ts`.
     logger: false,
     // A HEAD request gets the head of the response to GET (D280).
     exposeHeadRoutes: true,

@@ -365,7 +365,7 @@ describe('competitions', () => {
     expect((await ann.client.get(`${cup.path}/leaderboard`)).status).toBe(200);
   });
 
-  it('its simulations: the organizer cannot list, fork, export, step or compare them before the end', async () => {
+  it('the organizer cannot list, fork, export, step or compare simulations of entries before the end', async () => {
     const cup = await open();
     const ann = await enter(cup, 'Ann');
     await organizer.post(`${cup.path}/start`);

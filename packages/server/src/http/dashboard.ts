@@ -103,7 +103,7 @@ export function registerDashboard(
     );
   });
   for (const path of ['/join/:code', '/return/:code'])
-    // It does nothing: what it shows joins when its button is used.
+    // GET has no effect: the button of the page joins.
     app.get(path, (request, reply) => files.sendPage(request, reply));
   app.post('/dashboard/invitation', (request, reply) => {
     describe(request, { invitations, wrongCodes }).then(
@@ -133,7 +133,7 @@ export interface DashboardDeps {
   readonly wrongCodes: WrongCodes;
 }
 
-/** What the page of an invitation says before anybody joins. */
+/** Content of the page of an invitation. */
 async function describe(
   request: FastifyRequest,
   { invitations, wrongCodes }: Pick<DashboardDeps, 'invitations' | 'wrongCodes'>,

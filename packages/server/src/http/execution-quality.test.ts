@@ -283,7 +283,7 @@ describe('execution quality over a split', () => {
     },
   );
 
-  it('that cancels an order ends it at the quote before the split', async () => {
+  it('a split that cancels an order ends it at the quote before the split', async () => {
     await announce(1, 4, '2026-01-06');
     await quote('AAPL', 99, 101);
     const id = await order({ ...resting, quantity: 100, limitPrice: 90 });

@@ -64,7 +64,7 @@ describe('forks', () => {
   });
   afterEach(() => test.close());
 
-  it('that get the same requests as their parent end in the same state: halts, splits, price bands, outcomes, auctions, expiration', async () => {
+  it('forks with the requests of their parent end in the same state: halts, splits, price bands, outcomes, auctions, expiration', async () => {
     const parent = await made({
       ...{ feed: 'push', clock: 'manual', calendar: 'XNYS', luld: true, seed: 5 },
       start: '2026-01-14T20:59:00Z',

@@ -92,7 +92,7 @@ describe('Futures in a pushed market', () => {
     expect((await client.get('/v1/market-data/is-market-open/CLG26')).body.isOpen).toBe(true);
   });
 
-  it('its hours include the holidays of its exchange (D92)', async () => {
+  it('the hours of a future include the holidays of its exchange (D92)', async () => {
     await list({ symbol: 'ESH26' }, { symbol: 'CLH26' }, { symbol: 'ZCH26' });
     await client.put('/v1/simulation/clock', { now: '2026-01-19T13:30:00-05:00' });
     const isOpen = async (symbol: string) =>

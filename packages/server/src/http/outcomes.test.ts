@@ -146,7 +146,7 @@ describe('outcomes', () => {
     });
   });
 
-  it('that fill the entry of a bracket let its exits meet the market at once', async () => {
+  it('outcomes that fill a bracket entry let its exits reach the market at once', async () => {
     await script({ fill: [{ percent: 50, price: 100, after: 'PT1M' }], rest: 'hold' });
     const bracketConfig = {
       profitTarget: { orderType: 'LIMIT', limitPrice: 101 },

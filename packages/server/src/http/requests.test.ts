@@ -136,7 +136,7 @@ describe('A request', () => {
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
-  it('that is not HTTP gets an error in the same shape', async () => {
+  it('a request that is not HTTP gets an error in the same shape', async () => {
     await test.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = test.app.server.address() as AddressInfo;
     const answer = await exchange(port, 'NONSENSE\r\n\r\n');
@@ -149,7 +149,7 @@ describe('A request', () => {
     });
   });
 
-  it('that fails with a 500 reveals no internals', async () => {
+  it('a request that fails with a 500 reveals no internals', async () => {
     test.main.read = () => Promise.reject(new TypeError('secret detail'));
     const { status, body } = await client.get('/v1/accounts');
     expect(status).toBe(500);
@@ -160,7 +160,7 @@ describe('A request', () => {
     });
   });
 
-  it('that cannot be committed is answered with 503, to be retried', async () => {
+  it('a request that cannot be committed is answered with 503', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     test.main.submit = () => Promise.reject(new StoreUnavailable('disk full'));
     const { status, body, headers } = await client.post('/v1/orders', orderBody(portfolioId));

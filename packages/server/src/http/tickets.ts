@@ -111,7 +111,7 @@ export class Tickets {
     this.#rows?.save(digest, rowOf(found, found.principal.expiresAtMs, use)).catch(() => undefined);
     return () => {
       this.#rows?.release(digest, use, this.#clockMs() + GRACE_MS).catch(() => undefined);
-      // Not if another stream has replaced it.
+      // Ignore the end of a replaced stream.
       if (found.end !== end) return;
       found.end = undefined;
       found.expiresAtMs = this.#clockMs() + GRACE_MS;

@@ -40,7 +40,7 @@ export interface InvitationDeps {
   readonly access: Access;
   readonly competitions: Competitions;
   readonly work: MemberWork;
-  /** The same work at the node that serves a tenant; absent = this server is alone. */
+  /** Work at the node that serves a tenant; absent without a cluster. */
   readonly elsewhere?: Elsewhere;
   readonly clockMs: () => number;
   readonly monotonicMs: () => number;
@@ -119,7 +119,7 @@ export class Invitations {
     this.#clearing = this.#clearing.then(async () => {
       for (const member of left) {
         if (this.#isClosed || this.#joining.get(member.invitationId)?.has(member.id) === true) continue;
-        // What fails is tried again at the next start.
+        // The next start retries a failure.
         await this.#remove(member).catch(() => undefined);
       }
     });
@@ -249,7 +249,7 @@ export class Invitations {
     return joining.filter((memberId) => !this.#members.has(memberId)).length;
   }
 
-  /** The same for all invitations of a tenant. */
+  /** Number of members of all invitations of a tenant. */
   #takenOf(inviter: string): number {
     const members = [...this.#members.values()].filter((member) => member.inviter === inviter).length;
     const joining = [...this.#joining.keys()].filter((id) => this.#invitations.get(id)?.inviter === inviter);
@@ -601,7 +601,7 @@ export class Invitations {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await this.#clearing;
-    // What cannot be stored is at most a minute newer than what is.
+    // Lost times are at most a minute newer than the stored ones.
     await this.#storeSeen().catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 import type { Tier } from '@sandpit/core';
 import type { InvitationTerms, MemberNote } from './notes.js';
 
-/** What is opened for a new member. */
+/** Simulation, portfolio and fixture of a new member. */
 export interface MemberPlan extends Pick<InvitationTerms, 'portfolio' | 'simulation' | 'fixture'> {
   readonly tenantId: string;
   readonly tier: Tier;

@@ -4,7 +4,7 @@ import type { Registry } from '../store/registry.js';
 /** The body of a request, as the edge understands it. */
 type WireBody = Readonly<Record<string, unknown>>;
 
-/** What each member of an invitation gets. */
+/** Terms of an invitation. */
 export interface InvitationTerms {
   readonly name: string;
   readonly tier: Tier;
@@ -24,7 +24,7 @@ export interface InvitationNote extends InvitationTerms {
   readonly inviter: string;
   readonly code: string;
   readonly createdAt: number;
-  /** Its link has ended; its members stay. */
+  /** True if the link is disabled; members stay. */
   readonly isDeleted?: true;
 }
 

@@ -1,4 +1,4 @@
-/** What a history has to say, computed from the records of a journal without tables, pages or minutes that are kept. */
+/** Expected answers of a history, computed from the records of a journal without tables. */
 import { Instant, markOf, snapshotOf, tradeDateOf } from '@sandpit/core';
 import type { Brokerage, Event, OrderSnapshot, PortfolioSnapshot } from '@sandpit/core';
 import { expect } from 'vitest';

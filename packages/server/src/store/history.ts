@@ -22,7 +22,7 @@ export interface RowSource {
   drop(): void;
   /** The tables contain this record and all before it. */
   written(seq: number): void;
-  /** What a fork begins with, before a record of its own. */
+  /** Rows of a fork before its first record. */
   forkRows(): ForkRows;
 }
 
@@ -77,7 +77,7 @@ export interface ListQuery {
   readonly to?: number;
   readonly offset: number;
   readonly limit: number;
-  /** The same as for orders. */
+  /** See `OrderQuery.before`. */
   readonly before?: number;
   readonly isUncounted?: true;
 }

@@ -72,8 +72,7 @@ export interface Registry {
   /** Simulations of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument, of all tenants. */
   simulations(tenantId?: string | null): readonly SimulationEntry[];
   /**
-   * Its journal, history and settings no longer exist for readers when this resolves; the rows of journal and history are removed
-   * gradually.
+   * Deletes a simulation: readers no longer find its journal, history and settings; rows are removed gradually.
    */
   deleteSimulation(id: string, deletedAt: number): Promise<void>;
 

@@ -7,7 +7,7 @@ export interface AlpacaAccount {
   readonly test: TestApp;
   /** URL of `/alpaca`. */
   readonly url: string;
-  /** Its owner, by `/v1`. */
+  /** Client of the owner, at `/v1`. */
   readonly owner: TestClient;
   readonly portfolioId: string;
   readonly keyId: string;

@@ -21,7 +21,7 @@ let serial = 0;
 export class TestAuthority {
   readonly #key: KeyObject;
   readonly #name: string;
-  /** Its own certificate, PEM. */
+  /** Certificate of the server, PEM. */
   readonly cert: string;
 
   constructor(name: string) {

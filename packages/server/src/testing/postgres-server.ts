@@ -46,7 +46,7 @@ export class PostgresServer {
 
   static async start(flags: readonly string[] = []): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-postgres-'));
-    // It runs as its own user if the tests run as root.
+    // PostgreSQL runs as its own user if the tests run as root.
     chmodSync(directory, 0o755);
     const server = new PostgresServer(await freePort(), directory, flags);
     await server.#server.initialise();
@@ -143,7 +143,7 @@ export class PostgresServer {
     };
     if (child === undefined) return;
     const ended = new Promise<void>((resolve) => child.once('exit', resolve));
-    // Its own processes end with it: the quickest way down that it has.
+    // SIGQUIT is the fastest stop that also ends its child processes.
     child.kill('SIGQUIT');
     await ended;
   }

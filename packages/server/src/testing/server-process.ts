@@ -22,7 +22,7 @@ export class ServerProcess {
   readonly out: string[] = [];
   readonly err: string[] = [];
   readonly exited: Promise<Exit>;
-  /** Its address, once it listens; rejects if the process ends first. */
+  /** URL of the server, once it listens; rejects if the process ends first. */
   readonly listening: Promise<string>;
 
   private constructor(

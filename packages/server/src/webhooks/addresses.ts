@@ -158,7 +158,7 @@ export class Addresses {
 
   #isNode(host: string, port: number): boolean {
     const urls = this.#rules.nodeUrls?.().map((text) => new URL(text)) ?? [];
-    // Its port for clients is not known here; nodes of one cluster have the same as a rule.
+    // The client port of other nodes is unknown; nodes of a cluster usually share it.
     return urls.some(
       (url) => hostOf(url) === host && (portOf(url) === port || this.#rules.ownPorts().includes(port)),
     );

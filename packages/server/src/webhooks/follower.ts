@@ -20,7 +20,7 @@ const RETRY_MS = 1000;
 /** An event on its way to an endpoint. */
 export interface OpenMessage {
   readonly message: WebhookMessage;
-  /** It was tried, and the result is among the changes to be saved. */
+  /** Called after an attempt whose result is among the pending changes. */
   readonly settle: () => void;
 }
 

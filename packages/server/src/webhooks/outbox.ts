@@ -214,7 +214,7 @@ export class Outbox {
     writer.add({ change: 'save-delivery', delivery: saved }, () => {
       const wasRetry = this.#active.delete(delivery.deliveryId);
       if (nextAt !== undefined) this.#wakeAt(nextAt);
-      // Not earlier: the store would return it again.
+      // Deferred, because the store would return the delivery again.
       if (wasRetry && this.#retries.length === 0 && this.#pending > 0) this.wake();
     });
     if (attempt.error !== undefined) this.#atOnce = Math.max(1, this.#atOnce >> 1);

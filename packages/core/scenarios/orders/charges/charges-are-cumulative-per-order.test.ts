@@ -136,7 +136,7 @@ describe('the charges of a sale cannot put a CASH portfolio into debt', () => {
     expect(dollars(market.portfolio(portfolio).balances.SETTLED_CASH)).toBe(2.5);
   });
 
-  it('and never more in all', () => {
+  it('the charges of all partial sales together never exceed the proceeds', () => {
     const { market, portfolio, charged } = simulation(
       { equityCommission: { perOrder: Money.ofDollars(1), perUnit: Money.zero } },
       { cash: 11 },

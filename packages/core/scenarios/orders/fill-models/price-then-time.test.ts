@@ -28,14 +28,14 @@ describe('orders that compete for the same displayed size', () => {
     expect(market.fills(high)).toEqual(['2 @ 107']);
   });
 
-  it('then by the time they reached the market', () => {
+  it('orders at one price fill by the time they reached the market', () => {
     const market = away();
     const orders = [1, 2, 3].map(() => market.place(market.openPortfolio(), { limit: '100.00' }));
     market.quote('AAPL', '99.90', '100.00', { askSize: 25 });
     expect(orders.map((order) => market.fills(order))).toEqual([['10 @ 100'], ['10 @ 100'], ['5 @ 100']]);
   });
 
-  it('not by the time they were acknowledged', () => {
+  it('orders at one price do not fill by the time of acknowledgement', () => {
     const market = away();
     const slow = market.place(market.openPortfolio(), {
       limit: '100.00',

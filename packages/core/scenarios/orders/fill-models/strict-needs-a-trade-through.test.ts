@@ -33,7 +33,7 @@ describe('strict: a resting limit fills only when the market trades through it',
     expect(market.fills(market.place(portfolio, {}))).toEqual(['10 @ 100']);
   });
 
-  it('no more than is displayed', () => {
+  it('a trade-through fills at most the displayed size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '104.90', '105.00');
     const order = market.place(market.openPortfolio({ fillModel: 'strict' }), { limit: '100.00' });

@@ -13,7 +13,7 @@ function working(): { market: TestMarket; portfolio: string; order: string } {
 }
 
 describe('a cancel has the latency of its order', () => {
-  it('it answers CANCELING without canceledAt, then CANCELED', () => {
+  it('a cancel with latency answers CANCELING without canceledAt, then CANCELED', () => {
     const { market, portfolio, order } = working();
     expect(market.cancel(order)).toBeUndefined();
     expect(market.order(order).status).toBe('CANCELING');
@@ -40,7 +40,7 @@ describe('a cancel has the latency of its order', () => {
     expect(market.statuses(order)).toEqual(['PENDING', 'RESERVING', 'ACTIVE', 'CANCELING', 'FILLED']);
   });
 
-  it('or in part: the rest is canceled', () => {
+  it('an order may fill in part before its cancel arrives; the rest is canceled', () => {
     const { market, order } = working();
     market.cancel(order);
     market.quote('AAPL', '94.90', '95.00', { askSize: 3 });
@@ -49,7 +49,7 @@ describe('a cancel has the latency of its order', () => {
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', filledQuantity: 3_000_000 });
   });
 
-  it('it cannot be asked for twice, and the order can no longer be updated', () => {
+  it('a second cancel and an update are refused while a cancel is in transit', () => {
     const { market, order } = working();
     market.cancel(order);
     expect(market.cancel(order)).toMatchObject({ code: 'ORDER_NOT_UPDATABLE' });

@@ -75,7 +75,7 @@ describe('BASIC may', () => {
     expect(submit(order, 'BASIC')).toBeTypeOf('string');
   });
 
-  it('not options or futures', () => {
+  it('BASIC may not trade options or futures', () => {
     for (const assetClass of ['OPTION', 'FUTURE'] as const) {
       expect(submit({ more: { assetClass } }, 'BASIC')).toMatchObject({ code: 'FEATURE_NOT_AVAILABLE' });
     }

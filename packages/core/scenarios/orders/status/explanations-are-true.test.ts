@@ -69,7 +69,7 @@ describe('the queue before it', () => {
     expect(market.waitingFor(order)).toBe('size at ask 10.50');
   });
 
-  it('nor are orders that work in other hours', () => {
+  it('orders that work in other hours are not in the queue', () => {
     const market = new TestMarket({ hour: 10 });
     market.quote('AAPL', '10.40', '10.50', { askSize: 0 });
     const portfolio = market.openPortfolio();
@@ -141,7 +141,7 @@ describe('data', () => {
     expect(market.waitingFor(order)).toBeUndefined();
   });
 
-  it('but after the hours of the order', () => {
+  it('waitingFor names the next open after the hours of the order', () => {
     const { market, portfolio } = at('10.50', '10.60');
     const order = market.place(portfolio, { limit: '10.50', tif: 'GTC' });
     market.advanceTo('2026-01-05', 17, 0);

@@ -12,7 +12,7 @@ describe('an EXTENDED order works from 04:00 to 20:00', () => {
     expect(market.order(regular).status).toBe('PENDING_MARKET_OPEN');
   });
 
-  it('and after the close, by a quote of the evening', () => {
+  it('an EXTENDED order fills after the close by an evening quote', () => {
     const market = new TestMarket({ hour: 16, minute: 30 });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();
@@ -22,7 +22,7 @@ describe('an EXTENDED order works from 04:00 to 20:00', () => {
     expect(market.fills(order)).toEqual(['10 @ 99']);
   });
 
-  it('and in the regular session', () => {
+  it('an EXTENDED order fills in the regular session', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     expect(

@@ -10,12 +10,12 @@ function expiryOf(date: string, session: 'REGULAR' | 'EXTENDED' = 'REGULAR'): st
   return market.time(market.order(order).canceledAt);
 }
 
-it('it dies at the close of the 90th calendar day', () => {
+it('a GTC order expires at the close of the 90th calendar day', () => {
   // 2026-01-06 + 90 days: 25 in January, 28 in February, 31 in March, 6 in April.
   expect(expiryOf('2026-01-06')).toBe('2026-04-06T16:00:00-04:00');
 });
 
-it('at 20:00 if it works in extended hours', () => {
+it('a GTC order in extended hours expires at 20:00', () => {
   expect(expiryOf('2026-01-06', 'EXTENDED')).toBe('2026-04-06T20:00:00-04:00');
 });
 
@@ -24,12 +24,12 @@ it('on a day without a session, at the close of the one before', () => {
   expect(expiryOf('2026-01-05')).toBe('2026-04-02T16:00:00-04:00');
 });
 
-it('at the early close if that day has one', () => {
+it('a GTC order expires at the early close if its last day has one', () => {
   // 2026-08-31 + 90 days: 30 in September, 31 in October, 29 in November = Sunday 2026-11-29; Friday closes at 13:00.
   expect(expiryOf('2026-08-31')).toBe('2026-11-27T13:00:00-05:00');
 });
 
-it('until then it works day after day and keeps its place', () => {
+it('a GTC order works every day and keeps its place in the queue', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00');
   const order = market.place(market.openPortfolio(), { limit: '95.00', tif: 'GTC' });
@@ -39,7 +39,7 @@ it('until then it works day after day and keeps its place', () => {
   expect(market.fills(order)).toEqual(['10 @ 95']);
 });
 
-it('it does not fill overnight', () => {
+it('a GTC order does not fill overnight', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00');
   const order = market.place(market.openPortfolio(), { limit: '95.00', tif: 'GTC' });

@@ -24,7 +24,7 @@ it('is canceled whole if the market is away from its limit', () => {
   expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'IOC_REMAINDER' });
 });
 
-it('as a market order without a quote is canceled at once', () => {
+it('an IOC market order without a quote is canceled at once', () => {
   const market = new TestMarket();
   const order = market.place(market.openPortfolio(), { tif: 'IOC' });
   expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'IOC_REMAINDER' });

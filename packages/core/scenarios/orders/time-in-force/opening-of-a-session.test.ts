@@ -53,7 +53,7 @@ describe('at the open of a session everybody meets its first quote like an order
     expect(second.market.waitingFor(second.order)).toBe('market to trade through limit 95.00');
   });
 
-  it('so do the targets of brackets', () => {
+  it('bracket targets meet the first quote of a session like an arriving order', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const profitTarget = { orderType: 'LIMIT' as const, limitPrice: 11_000_000_000 as never };
@@ -74,7 +74,7 @@ describe('quotes from before a session fill and trigger nothing in it (D128, D15
     expect(market.waitingFor(order)).toBe('no quote in this session yet');
   });
 
-  it('also for an order that comes during it', () => {
+  it('an order placed during a session ignores quotes from before it', () => {
     const { market } = overnight();
     market.advanceTo('2026-01-06', 11, 0);
     const late = market.place(market.openPortfolio(), {});

@@ -45,7 +45,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.fills(second)).toEqual(['5 @ 100']);
   });
 
-  it('its reservation is brought up to date at the open: it rises with the market', () => {
+  it('the reservation of a waiting order is recomputed at the open and rises with the market', () => {
     const market = new TestMarket({ hour: 8 });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();
@@ -59,7 +59,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(6_300_000);
   });
 
-  it('and the order is rejected if the funds are no longer available', () => {
+  it('a waiting order is rejected at the open if the funds are no longer available', () => {
     const market = new TestMarket({ hour: 8 });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio({ cash: 1100 });

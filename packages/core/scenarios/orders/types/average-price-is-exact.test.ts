@@ -14,7 +14,7 @@ it('the average over several prices is the exact quotient, rounded once to eight
   expect(market.order(order)).toMatchObject({ status: 'FILLED', averagePrice: Price.of('10.01333333') });
 });
 
-it('it is rounded half up', () => {
+it('the average price is rounded half up', () => {
   const market = new TestMarket();
   const order = market.place(market.openPortfolio(), { quantity: 6, type: 'MARKET' });
   market.quote('AAPL', '9.99', '10.00', { askSize: 4 });

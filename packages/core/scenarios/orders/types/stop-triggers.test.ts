@@ -75,7 +75,7 @@ it('once triggered it stays a market order, though the market comes back', () =>
 });
 
 describe('a stop-limit becomes a limit', () => {
-  it('and fills at the touch if that is within its limit', () => {
+  it('a triggered stop-limit fills at the best bid or ask within its limit', () => {
     const { market, portfolio } = holding();
     const order = market.place(portfolio, {
       type: 'STOP_LIMIT',
@@ -87,7 +87,7 @@ describe('a stop-limit becomes a limit', () => {
     expect(market.fills(order)).toEqual(['10 @ 94.8']);
   });
 
-  it('and rests at its limit if the market has moved beyond', () => {
+  it('a triggered stop-limit rests at its limit if the market has moved beyond', () => {
     const { market, portfolio } = holding();
     const order = market.place(portfolio, {
       type: 'STOP_LIMIT',

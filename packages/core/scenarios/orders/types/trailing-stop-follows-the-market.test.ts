@@ -126,7 +126,7 @@ it('mark and stop survive a restart', () => {
   expect(market.fills(order)).toEqual(['10 @ 103.99']);
 });
 
-it('it does not follow outside the regular session', () => {
+it('a trailing stop does not move outside the regular session', () => {
   const { market, portfolio } = holding();
   const order = market.place(portfolio, {
     type: 'TRAILING_STOP',

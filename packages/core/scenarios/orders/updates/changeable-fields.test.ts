@@ -121,21 +121,21 @@ describe('statuses', () => {
 });
 
 describe('a new price', () => {
-  it('that is marketable fills at the touch', () => {
+  it('a new price that is marketable fills at the best bid or ask', () => {
     const { market, order } = open({ limit: '90.00' });
     market.replace(order, { limit: '101.00' });
     expect(market.fills(order)).toEqual(['10 @ 100']);
     expect(market.executions(order)[0]?.liquidity).toBe('TAKER');
   });
 
-  it('that the market is away from rests there', () => {
+  it('a new price away from the market rests', () => {
     const { market, order } = open({ limit: '90.00' });
     market.replace(order, { limit: '95.00' });
     market.quote('AAPL', '93.90', '94.00');
     expect(market.fills(order)).toEqual(['10 @ 95']);
   });
 
-  it('of a stop that the market is beyond sets it off', () => {
+  it('a new stop price that the market is beyond triggers the stop', () => {
     const { market, order } = open(ORDERS.STOP);
     market.replace(order, { stop: '100.00' });
     expect(market.fills(order)).toEqual(['10 @ 100']);
@@ -184,7 +184,7 @@ describe('a new time in force', () => {
     });
   });
 
-  it('or a fraction the broker does not offer is refused', () => {
+  it('a fractional quantity that the broker does not offer is refused', () => {
     const plain = testBroker('default', { timesInForce: ['DAY'], fractionalShares: false });
     const { market, order } = open({ limit: '90.00' }, { rules: { brokers: new Map([['default', plain]]) } });
     expect(market.replace(order, { tif: 'GTC' })).toEqual({

@@ -189,7 +189,7 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
     const isHeld = isHeldAboveBid(d, book, order);
     if (isHeld && offerAboveBid(d, book, order)) continue;
     if (isHeld || isOutsideBand(d, book, priceAtBest(d, book, order, touch))) {
-      // It waits; later orders may still execute.
+      // The order waits; later orders may still execute.
       readyQueue(best.lane, side).remove(best.place);
       setAside.push(best);
     } else if (fillOrder(d, book, order)) {
@@ -269,7 +269,7 @@ export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
-  // Not matched to the end yet: the next decision does it.
+  // Matching is incomplete: the next decision continues it.
   if (symbolsTraded(order.terms).some((symbol) => d.unmatched.has(symbol))) return;
   const isStale = symbolsTraded(order.terms).some((symbol) => {
     const quote = d.quote(symbol);

@@ -14,7 +14,7 @@ export function meetCallsNow(d: Decision, portfolio: Portfolio): void {
     meetCalls(d, portfolio, valuationOf(portfolio, d, d.broker(portfolio)));
 }
 
-/** The same after a deposit: it meets calls, and liquidation orders for them are canceled. */
+/** Meets calls after a deposit and cancels their liquidation orders. */
 export function meetCallsByCash(d: Decision, portfolio: Portfolio): void {
   if (portfolio.margin.calls.length === 0) return;
   const wasCalled = portfolio.margin.calls.some(isRestricting);

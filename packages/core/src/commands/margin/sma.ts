@@ -70,7 +70,7 @@ export function marginEffectOfTrade(
   return marginEffectOfTrades(d, portfolio, trades, cash);
 }
 
-/** The same for trades, executed or hypothetical, of one offset group; `cash` is their total, charges included. */
+/** SMA effect of executed or hypothetical trades of one offset group; `cash` is their total with charges. */
 export function marginEffectOfTrades(
   d: Decision,
   portfolio: Portfolio,

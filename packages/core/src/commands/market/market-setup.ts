@@ -53,7 +53,7 @@ const RATIO_SCALE = 1e6;
 export const actionId = (action: CorporateAction): string =>
   `${action.type}:${action.symbol}:${action.exDate}`;
 
-/** The same split with the smallest whole numbers: 1.5 for 1 is 3 for 2. `undefined` if there are none. */
+/** Reduces a split to the smallest whole numbers: 1.5 for 1 is 3 for 2. `undefined` if impossible. */
 function inWholeNumbers(action: Split): Split | undefined {
   const more = Math.round(action.ratio.new * RATIO_SCALE);
   const old = Math.round(action.ratio.old * RATIO_SCALE);

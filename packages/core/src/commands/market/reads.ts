@@ -366,7 +366,7 @@ type Ordered = Pick<OrderTerms, 'symbol'> & { readonly legs?: readonly OrderLeg[
 const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
   legs === undefined ? [symbol] : [symbol, ...legs.map(({ optionSymbol }) => optionSymbol)];
 
-/** The same for an open order, with the underlying of its options. */
+/** Symbols of an open order, with the underlying of its options. */
 const ofTerms = (terms: OrderTerms): readonly string[] =>
   terms.underlying === undefined ? orderedIn(terms) : [...orderedIn(terms), terms.underlying];
 

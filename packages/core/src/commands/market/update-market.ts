@@ -51,7 +51,7 @@ export function updateMarket(
     book.setQuote(quote, false);
     noteMark(d.state, quote.symbol);
     if (since === undefined) noteQuote(d, book);
-    // It is also the first price of orders placed after `since`.
+    // The quote is also the first price of orders placed after `since`.
     reserveAtFirstPrice(d, book);
     if (since === undefined) {
       meetOpening(d, book);

@@ -82,7 +82,7 @@ export function collateralChange(
   };
 }
 
-/** The same for units of an order in options. */
+/** Change of collateral for units of an option order. */
 export function collateralChangeOf(
   d: Decision,
   portfolio: Portfolio,
@@ -208,7 +208,7 @@ function greatest(most: number, fits: (count: number) => boolean): number {
   return least;
 }
 
-/** The same for all underlyings, after a change of the broker or the portfolio type. */
+/** Secures the options of all underlyings, after a change of the broker or the portfolio type. */
 export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
   for (const underlying of [...portfolio.optionsOn.keys()].sort()) secureOptions(d, portfolio, underlying);
 }

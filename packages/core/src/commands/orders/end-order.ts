@@ -67,7 +67,7 @@ export function exitsOf(d: Decision, entry: Extract<BracketPart, { part: 'ENTRY'
   return entry.exits.flatMap((number) => d.state.orders.get(number) ?? []);
 }
 
-/** The other of two orders that cancel each other, if it is still open. */
+/** The sibling of an OCO order, if it is still open. */
 export function siblingOf(d: Decision, exit: Exclude<BracketPart, { part: 'ENTRY' }>): Order | undefined {
   const sibling = exit.sibling === undefined ? undefined : d.state.orders.get(exit.sibling);
   return sibling === undefined || isTerminal(sibling.progress.status) ? undefined : sibling;

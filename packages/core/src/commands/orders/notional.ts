@@ -35,7 +35,7 @@ interface Sized {
 
 type Filled = Pick<OrderProgress, 'filledValue'>;
 
-/** The rest of an amount at the current touch; `undefined` without a price. */
+/** Quantity for the rest of an amount at the current bid or ask; `undefined` without a price. */
 export function sizeAtTouch(
   d: Decision,
   symbol: string,

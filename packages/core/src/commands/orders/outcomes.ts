@@ -52,7 +52,7 @@ export function deleteOutcomes(
     const { scriptRun, timeInForce } = order.progress;
     if (isForAuction(timeInForce)) continue;
     if (scriptRun?.since === undefined || !gone.has(order.terms.script?.outcome ?? 0)) continue;
-    // Its script continues in the next record.
+    // The script continues in the next record.
     if (scriptRun.due === undefined || order.terms.script?.script.type === 'HOLD')
       d.move(order, 'SCRIPTED', { scriptRun: { ...scriptRun, due: d.at } });
   }

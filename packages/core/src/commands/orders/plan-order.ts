@@ -65,7 +65,7 @@ type OrderPrices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 const LEAST_FRACTION = Money.ofDollars(1);
 
 interface InstrumentCandidate extends Candidate {
-  /** Its instrument; for multi-leg orders that of the first leg, since all have the same kind and hours. */
+  /** Instrument of the order or of its first leg; all legs have the same kind and hours. */
   readonly instrument: Tradable;
   readonly legs: readonly OrderedLeg[];
   readonly hours: MarketHours;

@@ -28,7 +28,7 @@ export function beyondTier(by: Requester, order: OrderRequest): Rejection | unde
   return undefined;
 }
 
-/** The same for a time in force alone, which an update can change. */
+/** Checks the tier for a time in force, which an update can change. */
 export function timeInForceBeyondTier(by: Requester, timeInForce: TimeInForce): Rejection | undefined {
   if (by.tier !== 'BASIC' || timeInForce === 'DAY' || timeInForce === 'GTC') return undefined;
   return needsPro(by, `Time in force ${timeInForce} is`);

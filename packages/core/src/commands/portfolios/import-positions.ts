@@ -180,7 +180,7 @@ function positionOf(lots: readonly Checked[], nextLotId: () => number): Imported
     });
   const held = Quantity.ofUnits(entered.reduce((sum, { quantity }) => sum + quantity, 0));
   const cost = Money.ofUnits(entered.reduce((sum, lot) => sum + lot.cost, 0));
-  // As the portfolio is valued: all lots together.
+  // Value of all lots together, as in the portfolio.
   const now = isFuture ? Money.zero : worth(mark ?? pricePer(instrument, cost, Quantity.abs(held)), held);
   return {
     symbol,

@@ -20,7 +20,7 @@ export function regTAmounts(holdings: readonly Holding[], terms: MarginTerms, ma
   return alone ?? withOpening(leastAmountsOfHeld(heldOf(holdings, terms, market), rulesOf(terms)));
 }
 
-/** The same group by group, in the order of names. */
+/** Requirement by group, sorted by name. */
 export function regTGroups(
   holdings: readonly Holding[],
   terms: MarginTerms,

@@ -50,7 +50,7 @@ export function integerSolutionOf(program: PartitionProgram, values: Float64Arra
   return { combos, straddles, spreads, first, second };
 }
 
-/** The same with all shorts that are alone as greater shorts of straddles. */
+/** Solution with all single shorts as the greater shorts of straddles. */
 export function withGreater({ columns, contracts }: PartitionProgram, values: Float64Array): Float64Array {
   const left = contracts.map(({ count }) => count);
   const whole = values.map((value) => Math.round(value));

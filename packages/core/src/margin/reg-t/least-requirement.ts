@@ -66,7 +66,7 @@ const termsOf = ({ date, house }: RegTRules): RegTTerms => ({
   asOf: date,
 });
 
-/** The same for a valid book. */
+/** Least requirement of a valid book. */
 function leastRequirementOf(book: RegTBook): RegTRequirement {
   const groups = byUnderlying(book.legs)
     .sort((a, b) => (a.underlying < b.underlying ? -1 : 1))

@@ -13,7 +13,7 @@ export interface DividendAhead {
   readonly amount: number;
 }
 
-/** The same with the present value of 1.00 at its ex-date. */
+/** A dividend with the present value of 1.00 at its ex-date. */
 export interface DiscountedDividend extends DividendAhead {
   readonly discount: number;
 }
@@ -61,14 +61,14 @@ export function conditionsAt(
   return { spot, years: until, rate, dividends: ahead, dividendsValue, discount, escrowed };
 }
 
-/** The same conditions at another price of the underlying. They share their dividends, by which a tree knows them again. */
+/** Conditions at another price of the underlying. Shares the dividends array, which trees use as a cache key. */
 export const atSpot = (conditions: Conditions, spot: number): Conditions => ({
   ...conditions,
   spot,
   escrowed: escrowedOf(spot, conditions.dividendsValue),
 });
 
-/** The same conditions at another rate. */
+/** Conditions at another rate. */
 export const atRate = ({ spot, years, dividends }: Conditions, rate: number): Conditions =>
   conditionsAt(spot, years, rate, dividends);
 

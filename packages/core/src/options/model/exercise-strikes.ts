@@ -13,7 +13,7 @@ export const MOST_STEPS = 501;
 export interface ExerciseStrikes {
   /** The strike less the dividends to come: the exercise strike at that step. */
   readonly strikes: Float64Array;
-  /** The same for an ex-date in the interval after it, decided at its end. */
+  /** Exercise strikes for an ex-date in the next interval, decided at its end. */
   readonly strikesAfter: Float64Array;
   /** Position of the ex-date in the interval after it, from 0 to 1; −1 = there is none. */
   readonly exAt: Float64Array;

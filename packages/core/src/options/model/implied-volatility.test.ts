@@ -50,7 +50,7 @@ describe('the volatility of a European option', () => {
       expect(normalizedVolatility(0, normalizedValue(0, s)) / s).toBeCloseTo(1, 13);
   });
 
-  it('is 0 without a value and without bound from the greatest on', () => {
+  it('is 0 for a price of 0 and unbounded from the maximum value on', () => {
     expect(normalizedVolatility(-0.1, 0)).toBe(0);
     expect(normalizedVolatility(-0.1, -1)).toBe(0);
     expect(normalizedVolatility(-0.1, NaN)).toBe(0);

@@ -92,7 +92,7 @@ export function optionValue(
   return (style === 'EUROPEAN' ? europeanValue : americanValue)(optionType, strike, conditions, volatility);
 }
 
-/** The same, rounded half up to 10⁻⁸, so that decisions may depend on it (D71, D125). */
+/** Option value, rounded half up to 10⁻⁸, so that decisions may depend on it (D71, D125). */
 export function optionPrice(terms: OptionTerms, conditions: Conditions, volatility: number): Price {
   return roundedPrice(optionValue(terms, conditions, volatility));
 }

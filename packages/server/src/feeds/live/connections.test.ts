@@ -83,7 +83,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a connection', (vendor
     await vi.waitFor(() => expect(latest(feed)?.freshUntil).toBeGreaterThan(now), WAIT);
   });
 
-  it('that the source closes is reopened with increasing delays', async () => {
+  it('a connection that the source closes is reopened with increasing delays', async () => {
     const { feed, fake } = await follow(vendor);
     await vi.waitFor(() => expect(feed.status().status).toBe('connected'), WAIT);
     const { connections } = fake.vendor;

@@ -177,7 +177,7 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#listing;
   }
 
-  /** They are announced when the source reports them. */
+  /** Corporate actions are announced when the source reports them. */
   corporateActions(): readonly CorporateAction[] {
     return [];
   }
@@ -226,7 +226,7 @@ export class LiveMarketFeed implements LiveFeed {
       if (subscription === undefined) continue;
       if (host.instrument(symbol) === undefined) {
         if (!contracts.isNamed(symbol)) continue;
-        // It uses a place of the plan once the source has it.
+        // The symbol counts toward the plan once the source has it.
         fresh.push(
           contracts
             .list(symbol)

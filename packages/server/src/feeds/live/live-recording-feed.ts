@@ -110,7 +110,7 @@ export class LiveRecordingFeed implements RecordingFeed {
       }
       this.#through = Instant.max(this.#through, until);
       if (end >= until) return;
-      // Nothing is known of the market behind this: quotes age until the recording is there.
+      // The recording ends here: quotes age until it continues.
       const quotes = this.#markets.age(end, until).filter(({ symbol }) => this.#isListed(symbol));
       if (quotes.length > 0)
         yield { at: Instant.min(until, Instant.plusMs(Instant.max(after, end), 1)), quotes };
@@ -133,7 +133,7 @@ export class LiveRecordingFeed implements RecordingFeed {
     }
   }
 
-  /** It has quotes of its own: nothing to record. */
+  /** Recordings are not recorded. */
   record(): void {
     return;
   }

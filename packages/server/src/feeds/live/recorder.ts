@@ -258,7 +258,7 @@ export class TickRecorder {
       if (!NAME.test(name)) continue;
       const path = join(this.directory, name);
       if (existsSync(`${path}.gz`)) {
-        // It was compressed, and the crash happened before it was removed.
+        // A crash between compression and removal left the file.
         rmSync(path);
         continue;
       }

@@ -75,7 +75,7 @@ export class RecordingReader {
   #offset = 0;
   #rows: readonly TickRow[] = [];
   #index = 0;
-  /** The rest of a packed hour. */
+  /** Unread part of a compressed hour. */
   #packed: AsyncGenerator<Buffer, undefined> | undefined;
 
   /** Begins with the hour of an instant, or the first one after it. */
@@ -148,7 +148,7 @@ export class RecordingReader {
         file = await open(this.#path);
       } catch (error) {
         if (!isMissing(error)) throw error;
-        // It has been packed since.
+        // The hour has been compressed in the meantime.
         return this.#readPacked();
       }
       try {

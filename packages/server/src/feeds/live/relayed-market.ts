@@ -200,7 +200,7 @@ export class RelayedMarket {
     const asking = lead
       .ask({ ask: 'want', symbols: wanted, rank, isNeeded: isNeeded && isWaitedFor }, PATIENCE_MS + LATE_MS)
       .catch(() => {
-        // It is asked again with the next request.
+        // The next request asks for these symbols again.
         for (const symbol of wanted) this.#asked.delete(`${symbol} ${rank}`);
         return undefined;
       });

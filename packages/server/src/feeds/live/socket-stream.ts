@@ -33,7 +33,7 @@ export interface StreamListener {
   /** Symbols can be subscribed. */
   ready(): void;
   confirmed(symbols: ReadonlySet<string>): void;
-  /** It lived at this moment of the monotonic clock for the last time. */
+  /** Reports the loss of the connection, with the last time of life on the monotonic clock. */
   lost(aliveAt: number): void;
   failed(failure: SourceFailure): void;
 }

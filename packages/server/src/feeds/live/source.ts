@@ -124,7 +124,7 @@ export interface LiveSource {
   readonly halts: HaltCoverage;
   /** True when its stock stream has the trades of the listing exchanges' auctions. */
   readonly hasOfficialPrices: boolean;
-  /** Its option quotes are derived, not firm. */
+  /** True if option quotes are derived, not firm. */
   readonly hasIndicativeOptions: boolean;
   readonly stocks: SourceStream;
   /** Stream of options; absent = there are none, or they are on the stream of stocks. */

@@ -153,7 +153,7 @@ export class Subscription {
     const aliveAt = this.#parts.instantAt(performance.now());
     for (const symbol of removed) this.#leave(symbol, aliveAt);
     this.#stream.subscribe(chosen);
-    // Not before the stream is there: a market that is not followed is no market.
+    // Snapshots follow the stream: without it, quotes would not be updated.
     if (this.#isReady && added.length > 0) void this.#snapshot(added, this.#connections);
   }
 

@@ -45,7 +45,7 @@ export class SymbolFacts {
   firstDate: string | undefined;
   /** The span of its minute rows; daily rows inside it are not replayed. */
   minutes: { readonly first: Instant; readonly last: Instant } | undefined;
-  /** Of daily bars, and of trades within the day. */
+  /** Usual days of daily bars and of intraday trades. */
   private readonly ofDays = new UsualDays();
   private readonly ofTrades = new UsualDays();
 

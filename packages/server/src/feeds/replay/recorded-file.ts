@@ -93,7 +93,7 @@ interface Layout {
   readonly width: number;
   /** Indexes of our columns in the file. */
   readonly order: readonly number[];
-  /** They come first and have our names: no rearranging needed. */
+  /** True if the columns are in the expected order. */
   readonly inOrder: boolean;
 }
 

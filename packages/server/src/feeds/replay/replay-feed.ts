@@ -5,7 +5,7 @@ import type { ReplayArchive } from './archive.js';
 import { replayBars } from './replay-bars.js';
 import { ReplayReader } from './replay-reader.js';
 
-/** The same limit as on the live feed that was recorded (D47). */
+/** Maximum age of quotes, as on the recorded live feed (D47). */
 const TICKS_MAX_AGE_MS = 60_000;
 
 export interface ReplayFeedOptions {

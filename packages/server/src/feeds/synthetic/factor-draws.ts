@@ -44,7 +44,7 @@ interface Exposures {
   readonly market: number;
   readonly sector: number;
   readonly own: number;
-  /** Whose fate `own` is: a leveraged fund shares that of the fund it follows. */
+  /** Symbol of the draws `own`; a leveraged fund shares those of the fund it follows. */
   readonly ownSymbol: string;
 }
 

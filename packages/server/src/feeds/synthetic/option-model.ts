@@ -34,7 +34,7 @@ const MOST_CONTRACTS_SHOWN = 80;
 export interface UnderlyingLevel {
   /** Dollars. */
   readonly spot: number;
-  /** Its usual volatility a year, as a fraction. */
+  /** Usual annual volatility of the underlying, as a fraction. */
   readonly volatility: number;
   /** Current volatility of the market relative to the usual: 1 = as usual. */
   readonly nervousness: number;

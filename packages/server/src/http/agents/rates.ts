@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 
 /** Times at which an agent placed and changed orders in a simulation. */
 class Rate {
-  /** Its last orders, monotonic ms. */
+  /** Times of the agent's latest orders, monotonic ms. */
   readonly times: number[] = [];
   /** True when those from before this server started are among them. */
   isRecalled = false;
@@ -75,7 +75,7 @@ export class Rates {
     if (ago < MINUTE_MS) {
       const ages = await agesOfOrders(simulation, agentId, most, MINUTE_MS);
       const nowMs = this.#monotonicMs();
-      // They were before the start, regardless of any clock.
+      // Orders before the start, regardless of any clock.
       rate.times.push(...ages.map((age) => nowMs - Math.max(age, ago)).sort((a, b) => a - b));
     }
     rate.isRecalled = true;

@@ -27,7 +27,7 @@ const USUAL_HOURS = {
   FUTURE: 'FUTURES',
 } as const satisfies Record<AssetClass, HoursId>;
 
-/** Which orders are measured, and which part of the journal has to be read for it. */
+/** Orders to measure, and the part of the journal to read. */
 export interface MeasuredPart {
   readonly isWanted: (event: OrderPlaced, at: number) => boolean;
   /** Receives orders that were refused with a record; absent = they are not counted. */

@@ -86,7 +86,7 @@ export class PortfolioBook {
         await this.#read();
         this.#store();
       } catch (error) {
-        // It may contain a partial update.
+        // The book may contain a partial update.
         this.#failure = error instanceof Error ? error : new Error(String(error));
         throw error;
       }

@@ -224,7 +224,7 @@ export class PortfolioRecorder {
   readonly #held: Map<string, number>;
   /** Latest prices of futures, dollars. */
   readonly #futures: Map<string, number>;
-  /** Of imported lots, by lot. */
+  /** Step-ups of imported lots, by lot. */
   readonly #stepUps: Map<number, StepUp>;
   #closedAt: number | undefined;
 
@@ -797,7 +797,7 @@ function gainOf(entries: readonly LedgerEntry[]): number {
   return gain;
 }
 
-/** The same of an execution, whose entries follow from it. */
+/** Realized gain of an execution, from its entries. */
 function gainOfExecution(assetClass: AssetClass, side: 'BUY' | 'SELL', execution: Traded): number {
   if (assetClass === 'FUTURE') return execution.variation ?? 0;
   const { value, closed } = execution;

@@ -299,7 +299,7 @@ function tradedIn(
   isInside: IsInside,
 ): { readonly BUY: number; readonly SELL: number } {
   const traded = { BUY: 0, SELL: 0 };
-  // Of all events only trades have the id of an order.
+  // Only trades have the id of an order.
   const rows = events as Rows<Traded>;
   const at = rows.column('at');
   const epoch = rows.column('epoch');

@@ -28,7 +28,7 @@ import type { Close, Epoch, Flow } from './portfolio-record.js';
 /** A simulation as a thread has to know it. Can be sent to one. */
 export interface StudiedSimulation {
   readonly id: string;
-  /** Whose journal has pushed quotes and corporate actions. */
+  /** Simulation whose journal has pushed quotes and corporate actions. */
   readonly marketId: string;
   readonly calendar: Calendar['id'];
   readonly idSecret: string;
@@ -203,7 +203,7 @@ export interface GainsPage {
   readonly left: number;
   /** Number of the last sale of the page, counted from 1 in order of sale; 0 = the page is empty. */
   readonly lastNumber: number;
-  /** Of all sales of the year and term; absent for retirement accounts. */
+  /** Totals of all sales of the year and term; absent for retirement accounts. */
   readonly totals?: TotalsByTerm;
   readonly income?: TaxIncome;
 }

@@ -7,7 +7,7 @@ import { INCOMPLETE, type RefusedBody, WRONG_LENGTH } from './refused-body.js';
 const SMALLEST = 1024;
 
 interface Conditions {
-  /** Of whom the limits count it. */
+  /** Tenant or address that the limits count the body for. */
   readonly owner: string;
   /** `Content-Length`; NaN = absent. */
   readonly announced: number;

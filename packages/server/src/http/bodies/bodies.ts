@@ -108,7 +108,7 @@ export class Bodies {
     return inTurns(this.#turns, this.#tenant(tenant).owner, work);
   }
 
-  /** The same as `discardRest` for a body that another node should have read. */
+  /** Discards the rest of a body that another node should have read. */
   discardRestFor(raw: IncomingMessage, tenant: string | undefined, isLast: boolean): void {
     this.#discard(raw, tenant === undefined ? undefined : this.#tenant(tenant).window, isLast);
   }

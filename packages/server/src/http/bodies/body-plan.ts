@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** How the bodies of a route are read. */
+/** Plan for reading the bodies of a route. */
 export interface BodyPlan {
   readonly mostBytes: number;
   /** Names of its lists. */

@@ -16,7 +16,7 @@ export const noteClient = (request: IncomingMessage, forwarded: Forwarded): void
   FORWARDED.set(request, forwarded);
 };
 
-/** What the node that has forwarded a request signed; undefined = it came directly. */
+/** Signed data of the forwarding node; undefined = the request came directly. */
 export const forwardedFor = (request: IncomingMessage): Forwarded | undefined => FORWARDED.get(request);
 
 const PROXIED = new WeakMap<IncomingMessage, string>();
@@ -33,7 +33,7 @@ export const isForwarded = (request: IncomingMessage): boolean => FORWARDED.has(
 export const addressOf = ({ raw, ip }: FastifyRequest): string =>
   FORWARDED.get(raw)?.client ?? PROXIED.get(raw) ?? ip;
 
-/** The same, of a request that no route has. */
+/** Address of the client, for requests without a route. */
 export const clientOf = (request: IncomingMessage): string =>
   FORWARDED.get(request)?.client ?? PROXIED.get(request) ?? request.socket.remoteAddress ?? '';
 

@@ -46,7 +46,7 @@ export type Outcome =
   | { readonly became: 'not-done'; readonly why: string }
   /** The other node does not accept the signature. */
   | { readonly became: 'refused' }
-  /** It may have been done. */
+  /** The request may have been executed. */
   | { readonly became: 'lost'; readonly why: string }
   | { readonly became: 'answered'; readonly answer: HeldAnswer }
   /** The response arrives in pieces. */

@@ -166,7 +166,7 @@ describe('A gateway', () => {
       ...more,
     });
 
-  it('whose node loses a tenant while it answers sends 503 in place of what it knows, and a whole answer while it is the owner', async () => {
+  it('a node that loses a tenant while it answers sends 503, and a whole answer while it is the owner', async () => {
     local = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"isOf":');
@@ -184,7 +184,7 @@ describe('A gateway', () => {
     expect(await refused.json()).toMatchObject({ statusCode: 503, message: 'Service unavailable' });
   });
 
-  it('whose node loses a tenant while it answers ends the connection of a forwarded request, whose answer counts as lost then', async () => {
+  it('a node that loses a tenant while it answers closes a forwarded request, whose answer then counts as lost', async () => {
     const forwarded = (): Promise<Response> => ask(signed(), nodeUrl);
     local = (_, response) => response.writeHead(204).end();
     expect((await forwarded()).status).toBe(204);

@@ -45,7 +45,7 @@ export interface GatewayParts {
   readonly placement: TenantPlacement;
   readonly askers: Askers;
   readonly bodies: Pick<Bodies, 'receiveForNode' | 'inTurns' | 'discardRestFor'>;
-  /** How the route of a request reads its body; `stream` = as it comes. Undefined = it has no route. */
+  /** Plan for the body of a request; `stream` = unbuffered; undefined = no route. */
   readonly planOf: (method: string, path: string) => BodyPlan | 'stream' | undefined;
   /** True for the incarnation of a node that is not removed. */
   readonly isLive: (incarnation: number) => Promise<boolean>;
@@ -142,7 +142,7 @@ export class Gateway {
     return true;
   };
 
-  /** Nothing waits before the body has its reader: its first bytes may follow in the same packet. */
+  /** Attach the reader of the body synchronously: its first bytes may follow in the same packet. */
   async #serveNode(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
     const { key, placement, isLive, answerNode, askers } = this.#parts;
     const said = this.#signatures.accept(request);
@@ -212,7 +212,7 @@ export class Gateway {
       'clock',
       `A request from ${request.socket.remoteAddress ?? 'another node'} was signed more than 30 seconds from now, for an earlier start of this node, or was received before: it is refused until both nodes have compared their clocks with the database's`,
     );
-    // Nothing was done: the other node sends it again.
+    // The request had no effect: the other node sends it again.
     request.resume();
     response.setHeader(NOT_OWNER, '1');
     answer(request, response, STALE);
@@ -291,7 +291,7 @@ export class Gateway {
 
   #serve(tenantId: string, request: IncomingMessage, response: ServerResponse, local: Local): void {
     const { placement } = this.#parts;
-    // Its client left while the tenant was entered.
+    // The client disconnected while the tenant was opened.
     if (response.destroyed) return;
     const done = placement.enter(tenantId);
     response.once('close', done);

@@ -30,7 +30,7 @@ export class NodeListener {
       { ...limits, requestTimeout: 20_000, keepAliveTimeout: 65_000 },
       (request, response) => {
         if (this.#handlers !== undefined) return this.#handlers.request(request, response);
-        // Nothing was done: the other node sends it again.
+        // The request had no effect: the other node sends it again.
         response.writeHead(421, { [NOT_OWNER]: '1', connection: 'close' }).end();
       },
     );

@@ -9,7 +9,7 @@ import { tenantOfSession } from '../dialects/sessions.js';
 export interface Asker {
   readonly tenantId: string;
   readonly simulationId: string;
-  /** Whose the bytes of its bodies are (D232). */
+  /** Tenant or address that the bytes of bodies count for (D232). */
   readonly countedAs: string;
   /** Absent = that of a key pair, whose tenant has data. */
   readonly principal?: Principal;
@@ -39,9 +39,9 @@ export interface Askers {
 
 /** Where a request is answered. */
 export interface Destination {
-  /** Its owner answers. */
+  /** Answered by the owner of the tenant. */
   readonly tenantId: string;
-  /** Whose the bytes of its body are; undefined = its body is not read. */
+  /** Tenant or address that the bytes of the body count for; undefined = the body is not read. */
   readonly countedAs: string | undefined;
 }
 

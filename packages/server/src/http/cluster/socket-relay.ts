@@ -99,7 +99,7 @@ async function connectToOwner(
           body: { digest: digestOf(undefined) },
         }),
       };
-      // Its path begins with a slash, as that of every socket.
+      // The path of every socket begins with a slash.
       const connected = await opened(new URL(`${node.url.replace(/^http/, 'ws')}${url}`), headers);
       if (connected !== undefined) return connected;
       placement.forget(tenantId);
@@ -112,7 +112,7 @@ async function connectToOwner(
 function opened(at: URL, headers: Readonly<Record<string, string>>): Promise<WebSocket | undefined> {
   return new Promise((resolve) => {
     const socket = new WebSocket(at, { headers, handshakeTimeout: CONNECT_MS });
-    // Its greeting waits for its listener.
+    // The socket is silent until it has a listener.
     socket.once('open', () => {
       socket.pause();
       resolve(socket);

@@ -134,7 +134,7 @@ export class Entry {
   }
 }
 
-/** What a tenant without a `main` sees: the market, as an empty `main` would show it. */
+/** View of a tenant without a `main`: the market, as an empty `main` would show it. */
 const emptyMain = async (simulations: Simulations, tenantId: string): Promise<Simulation | undefined> =>
   simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market;
 

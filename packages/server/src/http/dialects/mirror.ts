@@ -27,7 +27,7 @@ export function openMirror(
     const handle = serving(id, route, answers[id]);
     const read = bodies[id];
     const { lists, mostBytes } = planOf(plain);
-    // Its fields are translated before they are validated.
+    // Fields are translated before validation.
     const body = {
       mostBytes,
       lists: id === 'createOrders' ? new Set([...lists, WHOLE_BODY]) : lists,

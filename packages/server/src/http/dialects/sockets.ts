@@ -31,7 +31,7 @@ export interface SocketMessage {
 export type PassOn = (visit: PendingLogin, tenantId: string, login: SocketMessage) => boolean;
 
 const MAX_MESSAGE_BYTES = 65_536;
-/** The same before the login (D232). */
+/** Maximum message before the login (D232). */
 const MAX_BYTES_OF_STRANGER = 16_384;
 const PING_MS = 30_000;
 /** Maximum backlog of a reader that does not read; beyond it the connection ends. */

@@ -45,7 +45,7 @@ export function registerTools(
 /** True for a browser's request from a page of another origin. Programs send no origin. */
 function isForeign({ headers: { origin, host } }: FastifyRequest, allowed: ReadonlySet<string>): boolean {
   if (origin === undefined || allowed.has(origin)) return false;
-  // Its own pages, on this machine: another name may be a page's own domain that resolves here.
+  // Accepts local names only: another name may be a foreign domain that resolves here.
   const name = (host ?? '').replace(/:\d+$/, '');
   return !(isLoopback(name) && (origin === `http://${host}` || origin === `https://${host}`));
 }

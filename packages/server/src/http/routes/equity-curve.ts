@@ -40,7 +40,7 @@ export async function curveWithinTheDay(
   const history = await simulation.past();
   const window = windowOf(query);
   const asked = {
-    // Only completed intervals, and no point twice.
+    // Completed intervals only, each once.
     first: query.from === undefined ? 0 : Math.ceil(instantOf(query.from, calendar) / length) - 1,
     last: Math.min(
       Math.floor(simulation.now() / length) - 1,

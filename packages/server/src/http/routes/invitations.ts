@@ -327,7 +327,7 @@ interface MemberCall {
   readonly params: { readonly invitationId: string };
 }
 
-/** Whose token a member gets, and for which simulation: an entry belongs to the organizer. */
+/** Tenant and simulation of a member's token; an entry belongs to the organizer. */
 function grantOf({ tenantId, tier, simulationId, entry }: MemberNote, competitions: Competitions) {
   const where = simulationId === undefined ? {} : { simulationId };
   if (entry === undefined) return { tenantId, tier, ...where };
@@ -359,7 +359,7 @@ const shownTerms = ({
 }: InvitationTerms) => ({
   name,
   tier,
-  // As the request had them.
+  // Fields of the request.
   ...({ portfolio, simulation, fixture } as Pick<Invitation, 'portfolio' | 'simulation' | 'fixture'>),
   ...(competitionId !== undefined && { competitionId }),
   capacity,

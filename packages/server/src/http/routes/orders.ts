@@ -121,7 +121,7 @@ export function askedBy({ principal }: { readonly principal: Pick<Principal, 'ag
   return { by: principal.by, ...(agent !== undefined && { agent }) };
 }
 
-/** Whether a refusal of the order is to be recorded (D276). */
+/** Reads `recordRefusal` (D276). */
 export const recordingOf = ({
   recordRefusal,
 }: {

@@ -242,7 +242,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
   };
 }
 
-/** Which contracts a request is about. */
+/** Contracts of a request. */
 const contractsOf = (
   {
     principal,

@@ -207,7 +207,7 @@ async function advanceToNext(
   await market.followersDealt();
 }
 
-/** The same request, of the market that its simulation follows. */
+/** Redirects a request to the market that its simulation follows. */
 const ofMarket = <T extends { readonly simulation: Simulation }>(call: T): T => ({
   ...call,
   simulation: call.simulation.market,

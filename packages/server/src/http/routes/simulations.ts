@@ -74,7 +74,7 @@ export function simulationsHandlers(
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
-    // They no longer open anything, durable or not.
+    // The key pairs are invalid even if this write fails.
     await keyPairs.endSimulation(simulationId).catch(() => undefined);
   };
   return {

@@ -37,7 +37,7 @@ import { acceptsQuotes } from '../../feeds/feed.js';
  */
 const MOST_EVENTS = 1000;
 const MOST_RECORDS = 10_000;
-/** The same for all parts of a request together; each part may then still continue to its next event or record. */
+/** Maximum events of all parts of a request; each part may then still continue to its next event or record. */
 const MOST_EVENTS_TOGETHER = 20_000;
 const MOST_RECORDS_TOGETHER = 100_000;
 
@@ -356,7 +356,7 @@ class StepRun {
     const { ids } = this.#simulation.brokerage.state;
     const { result } = this.#step.execute<'CancelOrder'>(command);
     if (!isRejection(result)) return { statusCode: 200, ...canceledOrder(ids, result) };
-    // It has ended in this very step.
+    // The order ended in this step.
     const number = ids.numberOf('ORDER', orderId);
     const order = number === undefined ? undefined : orderAtHand(this.#simulation, number);
     const answer =

@@ -32,7 +32,7 @@ export class MissedPage {
     this.#first = told.find(({ messages }) => messages.length > 0)?.messages[0]?.position;
   }
 
-  /** Its messages after a position, in one piece. */
+  /** Messages after a position, as one text. */
   textFor(filter: OrderFilter, position: StreamPosition): Buffer | string {
     const isWhole = this.#first === undefined || isAfter(this.#first, position);
     if (isWhole && filter.accountId === undefined && filter.portfolioId === undefined)

@@ -116,7 +116,7 @@ function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
   };
 }
 
-/** The same for one instrument: a contract closes permanently after its last trading session. */
+/** Market hours of one instrument; a contract closes permanently after its last session. */
 export function openingOfOne(instrument: Instrument, calendar: Calendar, now: Instant) {
   const hours = marketHours(calendar, hoursOf(instrument));
   const opening = openingOf(hours, calendar, now);

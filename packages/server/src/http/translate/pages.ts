@@ -163,7 +163,7 @@ function keyIn(cursor: string): CursorItem {
     if (Array.isArray(parts) && typeof parts[0] === 'string' && Number.isSafeInteger(parts[1]))
       return { key: parts[0], left: parts[1] as number };
   } catch {
-    // Not ours.
+    // Malformed cursor.
   }
   throw new BadCursor();
 }

@@ -86,7 +86,7 @@ interface View {
 export const nameOfPortfolio = ({ terms, account }: CorePortfolio): string | undefined =>
   terms.name ?? account.name;
 
-/** The same for a closed portfolio: the name that it had at the end. */
+/** Name of a closed portfolio at its closing. */
 export function nameOfClosed(brokerage: Brokerage, { terms, name }: ClosedPortfolio): string | undefined {
   const own = name === undefined ? terms.name : (name ?? undefined);
   return own ?? brokerage.state.accounts.get(terms.accountId)?.name;

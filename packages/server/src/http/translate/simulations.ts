@@ -61,7 +61,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
     }),
   };
-  // Not from the seed, which may be known.
+  // The key is random, because the seed may be known.
   return parts === undefined ? config : maskedConfig(config, parts, randomBytes(16).toString('hex'));
 }
 

@@ -28,7 +28,7 @@ export function answered<Answer>(
     if (step.done === true) return step.value;
 }
 
-/** The same with answers that come later. */
+/** Answers questions asynchronously. */
 export async function answeredLater<Answer>(
   query: Asking<Answer>,
   ask: (question: Question) => Promise<readonly Readonly<Record<string, unknown>>[]>,

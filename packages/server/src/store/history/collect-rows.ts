@@ -285,7 +285,7 @@ export class RowCollector {
       this.#place(owner, code, this.#count(owner, list as Length), place, seq, at);
       return;
     }
-    // Of several in a record the last one counts.
+    // The last of several in a record counts.
     const name = `${owner} ${code} ${key}`;
     const open = this.#open.get(name);
     if (open?.seq === seq) {
@@ -449,7 +449,7 @@ const MOST_EVENTS = 65_536;
 const keyedOrdinal = (seq: number, event: number): number =>
   seq * MOST_EVENTS + Math.min(event, MOST_EVENTS - 1);
 
-/** What a fork begins with, from the state at its point. */
+/** Rows of a new fork, from the state at its point. */
 export function forkRowsOf(state: State): ForkRows {
   const { now, orders, portfolios, books } = state;
   return {

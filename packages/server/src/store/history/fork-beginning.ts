@@ -142,7 +142,7 @@ function* lengthsAt([parent]: Line): Asking<ForkBeginning['owners']> {
     parent.cell,
   );
   const end = yield* rowOf<{ seq: number }>('SELECT seq FROM history_cell WHERE cell = ?', parent.cell);
-  // Nothing has been added since.
+  // True if no record was added since.
   const isEnd = end !== undefined && end.seq <= parent.upTo;
   const found: { id: string; lengths: Lengths }[] = [];
   let every = 0;

@@ -71,7 +71,7 @@ export interface NewOrderRow {
   readonly progress: string;
   /** The record that accepted it. */
   readonly seq: number;
-  /** Its events in that record: JSON, one `[event, item]` or `[event, item, tag]` each. */
+  /** Events of the order in that record: JSON, `[event, item]` or `[event, item, tag]` each. */
   readonly places: string;
   /** Number of its events. */
   readonly events: number;
@@ -84,7 +84,7 @@ export interface MovedOrderRow extends Pick<
 > {
   /** Null = as it was. */
   readonly filledOn: string | null;
-  /** How many events are added. */
+  /** Number of added events. */
   readonly events: number;
 }
 
@@ -93,7 +93,10 @@ export interface ItemRow {
   /** A portfolio, or the number of an order; empty for the events of streams. */
   readonly owner: string;
   readonly list: number;
-  /** Its ordinal; null = the length of the list with these rows, less `back`. One with a key keeps the ordinal of the first with the key. */
+  /**
+   * Ordinal of the item; null = the length of the list with these rows minus `back`. An item with a key keeps the ordinal of the first one
+   * with that key.
+   */
   readonly n: number | null;
   /** Items of the same list among these rows that follow it. */
   readonly back: number;
@@ -103,7 +106,7 @@ export interface ItemRow {
   readonly at: number;
   /** JSON: one `[event, item]` or `[event, item, tag]` each; in `stream-events` one `[seq, event]` each. */
   readonly places: string;
-  /** Only in lists whose items grow. */
+  /** Key of the item, in lists whose items grow. */
   readonly key: string | null;
 }
 
@@ -160,7 +163,7 @@ export interface HistoryRows {
   readonly marks: readonly MarkRow[];
 }
 
-/** What a fork has of its own from the beginning, because its parent goes on to change it: the state at the record where it begins. */
+/** Initial rows of a fork that its parent may still change, as of the fork's first record. */
 export interface ForkRows {
   /** Orders that are open. */
   readonly orders: readonly Pick<NewOrderRow, 'number' | 'symbol' | 'status' | 'terms' | 'progress'>[];

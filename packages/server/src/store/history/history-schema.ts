@@ -1,6 +1,6 @@
 import { LENGTHS } from './history-rows.js';
 
-/** How a database spells the tables. */
+/** SQL dialect of a database. */
 export interface Dialect {
   readonly text: string;
   /** 64 bits. */

@@ -67,7 +67,7 @@ export class BlockReader {
       yield* recordTexts(block, id, after, upTo);
   }
 
-  /** The same, in blocks. */
+  /** Reads records block by block. */
   async *blocks(
     { id, key, origin }: ReadCell,
     afterSeq: number,

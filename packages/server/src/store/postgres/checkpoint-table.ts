@@ -129,7 +129,7 @@ export class CheckpointTable {
     );
   }
 
-  /** It is kept only if it is among the latest. */
+  /** Keeps the checkpoint only if it is among the latest. */
   async letGo(key: number, seq: number): Promise<void> {
     await this.#database.with((client) =>
       inTransaction(client, async () => {

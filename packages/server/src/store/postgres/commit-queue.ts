@@ -79,7 +79,7 @@ interface Batch {
   readonly answers: Map<string, NewAnswer>;
   readonly rest: Deferred;
   count: number;
-  /** It is sent even if it is empty. */
+  /** True = the commit is sent even if it is empty. */
   isProbe: boolean;
 }
 

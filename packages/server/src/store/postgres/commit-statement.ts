@@ -44,7 +44,7 @@ const commit = (history: string, answer: string): string =>
 /** Without changes of the registry. Returns the cells whose heads have moved. */
 export const COMMIT = commit('', 'SELECT cell FROM done');
 
-/** The same with rows of the history (`rowValues`). `told`: those of the cell were written. */
+/** Commit statement with rows of the history (`rowValues`). `told`: the rows of the cell were written. */
 export const COMMIT_WITH_HISTORY = commit(`, ${rowsFrom(23)}`, TOLD);
 
 const commitWithRegistry = (history: string, answer: string): string => `

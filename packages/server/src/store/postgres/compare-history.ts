@@ -19,7 +19,7 @@ import type { RegisteredCell } from './registry-state.js';
 /** Comparing the rows of a long journal may be slow. */
 const COMPARE_MS = 600_000;
 
-/** Of these lists a row has the items of as many records as were written together: the items are compared. */
+/** A row of these lists has the items of all records of one write; items are compared. */
 const STREAMS = LIST_CODE['stream-events'];
 
 /** The last record of a cell. */

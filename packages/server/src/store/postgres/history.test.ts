@@ -203,7 +203,7 @@ describe('Rows of the history', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('that a read misses are made again', async () => {
+  it('rows that a read misses are made again', async () => {
     const { main, portfolioId } = await trading(await openStore());
     for (let order = 0; order < 3; order += 1) await placeTestOrder(main, portfolioId);
     await looker.query('DELETE FROM history_order WHERE number = 2');
@@ -213,7 +213,7 @@ describe('Rows of the history', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('that differ are found by a comparison, and repaired', async () => {
+  it('rows that differ are found by a comparison and repaired', async () => {
     const store = await openStore();
     const { main, portfolioId } = await trading(store);
     for (let order = 0; order < 3; order += 1) await placeTestOrder(main, portfolioId);

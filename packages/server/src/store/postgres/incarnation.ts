@@ -113,7 +113,7 @@ export class Incarnation {
     const there = Number(renewed?.now_ms);
     if (!Number.isFinite(there)) return;
     const { wall, monotonic } = momentOf(this.#clocks);
-    // It keeps its value where that is possible, so that time neither repeats nor jumps.
+    // The offset changes as little as possible, so that time neither repeats nor jumps.
     this.#aheadMs = Math.min(Math.max(this.#aheadMs, there - monotonic), there - sent.monotonic);
     // The database read its clock between these two.
     this.#skewMs = there < sent.wall ? sent.wall - there : Math.min(0, wall - there);
@@ -139,7 +139,7 @@ export class Incarnation {
     );
     if (rows.length === 0) {
       this.#struckOut();
-      // It serves nothing from now on: after a revocation others need not wait for its lease to end.
+      // Stop serving: after a revocation other nodes do not wait for the lease to end.
       await this.#strikeOut(this.id);
       return;
     }

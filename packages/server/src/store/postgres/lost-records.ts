@@ -45,7 +45,7 @@ export async function markLosses(
   const values: [number[], number[], string[], number[]] = [[], [], [], []];
   for (const [id, { key, seq, hash, losses }] of [...memory.entries()]) {
     const registered = state.cells.get(id);
-    // One of the same name may have been created since.
+    // A simulation of the same name may have been created since.
     if (registered?.key !== key || registered.deletedAt !== undefined) {
       if (registered?.key !== key && !state.cells.has(erasedNameOf(key)) && seq > 0)
         note(`The database does not have ${id}, with ${seq} records that were acknowledged`);

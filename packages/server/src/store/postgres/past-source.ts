@@ -70,7 +70,7 @@ export const openPast: PastModule['openPast'] = (data) => {
   };
 };
 
-/** Its threads need not close it: they end. */
+/** Threads end without closing the connection. */
 export const openPastJournal: PastModule['openPastJournal'] = (data, stop) => openPast(data, stop).journal;
 
 export const failureOf: PastModule['failureOf'] = (error) => {

@@ -66,9 +66,9 @@ interface OpenCell {
 
 /** Rows that the tables lack. */
 interface MissingRows {
-  /** Those that a fork begins with. */
+  /** Initial rows of a fork. */
   readonly fork?: ForkRows;
-  /** Those of records that are being committed. */
+  /** Rows of records that are being committed. */
   readonly rows?: HistoryRows;
   /** All are made, whatever is there. */
   readonly isAnew?: boolean;
@@ -189,7 +189,7 @@ export class PostgresHistory implements History {
         this.#made = this.#making = 0;
         this.#works();
       }
-      // Those of records that were committed in the meantime.
+      // Rows of records that were committed in the meantime.
       if (!open.isGone && open.source.records > 0 && !open.cell.isLost) this.#parts.writeRows(open.cell);
     });
     open.making.catch(() => undefined);
@@ -225,7 +225,7 @@ export class PostgresHistory implements History {
   async #writeBehind(open: OpenCell, rows: HistoryRows): Promise<boolean> {
     const { cell } = open;
     try {
-      // They are in the batch that is sent now.
+      // The rows are in the batch that is being sent.
       await this.#parts.settled();
       if (cell.key === undefined || cell.head.seq < rows.to) return false;
       await this.#parts.writes.write({ cell: cell.key, rows }, cell.key);
@@ -267,7 +267,7 @@ export class PostgresHistory implements History {
       throw new Error(`The rows of ${cell.id} end with record ${cell.told ?? 0} instead of ${target}`);
   }
 
-  /** What is there contradicts the journal: all of it is made from the beginning. Of a fork that cannot begin, that of its ancestors. */
+  /** Discards rows that contradict the journal, and makes all of them again; for a fork that cannot begin, those of its ancestors. */
   async #discardContradicting(made: MadeRows, of: number): Promise<void> {
     const line = this.#parts.tables.lineOf(made.cell);
     for (const { cell } of 'rows' in made ? line.slice(0, 1) : line) {
@@ -287,7 +287,7 @@ export class PostgresHistory implements History {
     const { cells, writes } = this.#parts;
     const { origin } = cell;
     try {
-      // Its registration is under way.
+      // The simulation is being registered.
       await this.#parts.settled();
       if (cell.key === undefined || origin === undefined) return false;
       for (const one of cells.values())
@@ -319,7 +319,7 @@ export class PostgresHistory implements History {
     this.#makingAll = this.#makingAll.then(async () => {
       for (const id of [...this.#parts.cells.keys()]) {
         if (this.#isClosed) return;
-        // It is tried again when it is opened.
+        // Retried when the simulation is opened.
         await this.make(id).catch(() => undefined);
       }
     });

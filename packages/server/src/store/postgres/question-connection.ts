@@ -12,7 +12,7 @@ const NUMBERS: pg.CustomTypesConfig = {
 
 /** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_500;
-/** The same for several statements. */
+/** Time limit of several statements, ms. */
 const WORK_MS = 30_000;
 
 /** A page may be slower than a lookup. */

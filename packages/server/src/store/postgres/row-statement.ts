@@ -148,7 +148,7 @@ const BEGINNING = `
 /** Parts of the statement that write rows of the cells in `done`, with parameters from this number on. `told` has the cells with new rows. */
 export const rowsFrom = (parameter: number): string => numbered(ROWS, PARAMETERS, parameter);
 
-/** The same with what a fork begins with. */
+/** Statement with the initial rows of a fork. */
 export const beginningFrom = (parameter: number): string =>
   numbered(BEGINNING, BEGINNING_PARAMETERS, parameter);
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
       ...(seq <= 6 ? [journal.append(recordOf('gone', seq, event))] : []),
     ]);
   }
-  // So that there are pages that nothing lies in.
+  // Creates empty pages.
   await registry.deleteSimulation('gone', START);
   await store.probe();
   for (const file of filesOf(closed)) cpSync(join(closed, file), join(cut, file));

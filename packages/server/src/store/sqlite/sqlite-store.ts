@@ -42,7 +42,7 @@ export interface SqliteStoreOptions {
   readonly recovery?: string;
   /** For tests: one shared number, the most pages the journal may have; 0 is no limit. */
   readonly pageLimit?: Int32Array;
-  /** The same for history. */
+  /** Page limit of the history. */
   readonly historyPageLimit?: Int32Array;
   /** For tests: records whose rows are held in memory while earlier ones are made again. */
   readonly mostHeldRows?: number;

@@ -18,7 +18,7 @@ export interface AlpacaSettings {
   readonly options: AlpacaOptions;
   readonly keyId: string;
   readonly secretKey: string;
-  /** These replace the endpoints; the first two with their paths. */
+  /** Replacements of the endpoints; the first two include paths. */
   readonly url?: string | undefined;
   readonly optionsUrl?: string | undefined;
   readonly restUrl?: string | undefined;

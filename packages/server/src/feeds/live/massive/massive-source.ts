@@ -14,7 +14,7 @@ export interface MassiveSettings {
   readonly plan: 'realtime' | 'delayed';
   readonly options: 'on' | 'none';
   readonly apiKey: string;
-  /** These replace the endpoints; the first two with their paths. */
+  /** Replacements of the endpoints; the first two include paths. */
   readonly url?: string | undefined;
   readonly optionsUrl?: string | undefined;
   readonly restUrl?: string | undefined;

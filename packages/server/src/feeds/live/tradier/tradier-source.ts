@@ -15,7 +15,7 @@ export interface TradierSettings {
   readonly plan: 'live' | 'sandbox';
   readonly options: 'on' | 'none';
   readonly token: string;
-  /** These replace the endpoints; the first with its path. */
+  /** Replacements of the endpoints; the first includes a path. */
   readonly url?: string | undefined;
   readonly restUrl?: string | undefined;
 }

@@ -15,7 +15,7 @@ import { WrittenTables } from '../history/open-tables.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
 
-/** Of these lists a row has the items of as many records as were written together: the items are compared. */
+/** A row of these lists has the items of all records of one write; items are compared. */
 const STREAMS = LIST_CODE['stream-events'];
 
 /**

@@ -52,7 +52,7 @@ export class ScrubbingThread {
         ...WORKER_OPTIONS,
       });
       worker.on('message', onDamage);
-      // It could not read: other readers report the same problem.
+      // Read errors are also reported by other readers.
       worker.on('error', (error) => onDamage({ message: `The scrub has ended: ${String(error)}` }));
       worker.unref();
       this.#ended = new Promise((resolve) => worker.once('exit', resolve));

@@ -41,7 +41,7 @@ function refusal(directory: string, path: string, error: unknown): unknown {
       `The data directory ${directory} cannot be used: ${(error as Error).message}`,
       { cause: error },
     );
-  // It never contains data, so none is lost with it. But while it is damaged, other users of the directory cannot be detected.
+  // The lock file contains no data. While it is damaged, other users of the directory cannot be detected.
   return new UnusableDirectory(
     `${path} is damaged (${(error as Error).message}): make sure that no other process uses the directory, and remove this file`,
     { cause: error },

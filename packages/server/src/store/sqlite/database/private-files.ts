@@ -33,7 +33,7 @@ const REFUSALS = new Set([
   'ENAMETOOLONG',
 ]);
 
-/** The same error, or one that names the problem of the directory. */
+/** Translates errors about the directory into a sentence; returns other errors unchanged. */
 export function unusable(directory: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (!REFUSALS.has(code ?? '') && !isForbidden(error) && !isDiskFailure(error)) return error;

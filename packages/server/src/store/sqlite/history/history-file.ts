@@ -124,7 +124,7 @@ export function historyMisfit(
       database.close();
     }
   } catch {
-    // It is removed when it is opened for writing.
+    // Opening for writing removes the file.
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ import type { HistoryRequest } from './history-work.js';
 
 export interface HistoryThreadData {
   readonly directory: string;
-  /** Not 0: queued queries are discarded. */
+  /** Nonzero = queued queries are discarded. */
   readonly isStopping: Int32Array;
   /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
   readonly pageLimit?: Int32Array | undefined;
@@ -46,7 +46,7 @@ function start(port: MessagePort, { directory, isStopping, pageLimit }: HistoryT
       try {
         if (uninterrupted(() => work.tidy())) tidyLater();
       } catch {
-        // They are found again when the history is opened.
+        // Opening the history finds them again.
       }
     }, TIDY_PAUSE_MS);
   };
@@ -55,7 +55,7 @@ function start(port: MessagePort, { directory, isStopping, pageLimit }: HistoryT
     try {
       while (uninterrupted(() => work.tidy()) && performance.now() < until);
     } catch {
-      // They are found again when the history is opened.
+      // Opening the history finds them again.
     }
   };
   port.on('message', (message: ToHistoryThread) => {

@@ -83,7 +83,7 @@ export class WrittenTables extends OpenTables {
           refused.push(cell);
           continue;
         }
-        // What is there without a position that is valid belongs to another journal, or has another format.
+        // Rows without a valid position belong to another journal or format.
         if (position === undefined) this.#remove(cell);
         this.#writer.write(this.lineOf(cell), rows, this.#proofOf(cell, rows.to));
       }

@@ -58,7 +58,7 @@ export class PastRecords {
     return { seq, at, event, item, json: JSON.stringify(events[event]) };
   }
 
-  /** The same with the event itself. Throws `DamagedJournal`. */
+  /** Returns the item with its event. Throws `DamagedJournal`. */
   item({ seq, event, item }: Pick<StoredItem, 'seq' | 'event' | 'item'>): ListItem {
     const { at, events } = this.record(seq);
     return { seq, at, event, item, data: events[event] };

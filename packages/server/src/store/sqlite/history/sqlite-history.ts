@@ -653,7 +653,7 @@ export class SqliteHistory implements History {
   async #letGo(isSealed: boolean): Promise<void> {
     const database = this.#parts.directory === undefined ? undefined : this.#tables?.database;
     this.#tables = undefined;
-    // Not during a query.
+    // Waits for running queries.
     await Promise.all(this.#readers.map((letGo) => letGo()));
     database?.close();
     await this.#parts.host.stop('The history is being made again', isSealed);

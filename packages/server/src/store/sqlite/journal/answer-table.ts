@@ -72,7 +72,7 @@ export class AnswerTable {
     sum.toggle(checksum);
   }
 
-  /** They are in the order in which they were given, which is nearly that in which they expire. */
+  /** Answers are stored in sequence, which is nearly the sequence of expiration. */
   removeExpired(now: number, sum: RowSum): void {
     if (now < this.#nextExpiry) return;
     const oldest = all<Stored & { readonly expiresAt: number }>(this.#oldest);

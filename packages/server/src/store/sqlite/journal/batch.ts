@@ -17,7 +17,7 @@ export interface Batch {
 
 /** Consecutive records of a simulation. */
 export interface Piece {
-  /** Its key. */
+  /** Key of the simulation. */
   readonly simulation: number;
   readonly first: number;
   readonly last: number;

@@ -14,7 +14,7 @@ import { DamagedJournal } from '../../journal.js';
 
 /** The last commit that may have been acknowledged. */
 export interface CommitMark {
-  /** Whose commit it is. */
+  /** Journal of the commit. */
   readonly journalId: string;
   readonly commit: number;
   readonly digest: string;

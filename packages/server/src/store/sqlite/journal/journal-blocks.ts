@@ -113,7 +113,7 @@ export class JournalBlocks {
     return this.#one(this.#statements.of('SELECT 1 FROM block LIMIT 1')) !== undefined;
   }
 
-  /** What stands for a record and all before it: the hash of its block, as text; empty for record 0. Undefined = there is no such record. */
+  /** Digest of a record and all earlier ones: the hash of its block, as text; empty for record 0; undefined if the record does not exist. */
   proofOf(simulation: number, seq: number): string | undefined {
     if (seq === 0) return '';
     const sql =

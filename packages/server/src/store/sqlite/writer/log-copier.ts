@@ -51,7 +51,7 @@ export class LogCopier {
     return worker;
   }
 
-  /** It has closed everything when this returns. */
+  /** Stops the thread; returns after it has closed its files. */
   close(): void {
     if (this.#worker === undefined) return;
     Atomics.wait(this.#state, 0, CopyState.asked, PATIENCE_MS);

@@ -52,7 +52,7 @@ export class Purge {
       this.#held.add(simulation);
       return;
     }
-    // Its own ancestors may now be removed.
+    // The fork's ancestors may now be removed.
     this.#registry.deleteSetting(sum, forkSetting(simulation));
     this.#held.clear();
     const sql = 'UPDATE simulation SET purged = 1 WHERE key = ?';

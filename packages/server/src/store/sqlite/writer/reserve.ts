@@ -8,7 +8,7 @@ const RESERVE_FILE = 'reserve';
 /** Room for thousands of cancellations. */
 const BYTES = 8 * 1024 * 1024;
 
-/** It is restored once there is space for twice its size, so that it is not removed and restored with every commit. */
+/** Space required to restore the reserve: twice its size, so that it is not removed and restored with every commit. */
 const ROOM_NEEDED = 2 * BYTES;
 
 /** A file that exists only to be removed when the disk is full: commands that reduce risk can then still be committed. */
