@@ -27,7 +27,7 @@ export function competitions(visit: Visit): void {
     expect(await editing.getByLabel('Initial cash').inputValue()).toBe('100000');
     await editing.getByLabel('Largest position').fill('40');
     await editing.getByLabel('Symbols').fill('aapl, msft');
-    await editing.getByLabel('Most entries').fill('25');
+    await editing.getByLabel('Maximum entries').fill('25');
     await editing.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Position at most 40% of equity').waitFor(SOON);
     await page.getByText('Only AAPL, MSFT').waitFor();
@@ -57,7 +57,7 @@ export function competitions(visit: Visit): void {
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await editing.getByText('Market, rules and scoring are fixed').waitFor(SOON);
     expect(await editing.getByLabel('Initial cash').count()).toBe(0);
-    await editing.getByLabel('Most entries').fill('30');
+    await editing.getByLabel('Maximum entries').fill('30');
     await editing.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('1 of 30').waitFor(SOON);
     await page.getByRole('button', { name: 'Start' }).click();

@@ -128,7 +128,7 @@ export function timeMachine(visit: Visit): void {
     const faults = page.getByRole('region', { name: 'Faults', exact: true });
     await expect
       .poll(() => faults.innerText(), SOON)
-      .toMatch(/Drops the connection after it is done\s+POST \/v1\/orders\s+0 of 1/);
+      .toMatch(/Drops the connection after the request is processed\s+POST \/v1\/orders\s+0 of 1/);
     await faults.getByRole('button', { name: /^Delete fault/ }).click();
     await page.getByText('No faults.').waitFor();
     await visit.leave(page);

@@ -19,9 +19,9 @@ import { ASSETS } from './rules-text.ts';
 import { assetsOf, type TypedCompetition } from './typed-competition.ts';
 
 const CLOCKS: Readonly<Record<string, string>> = {
-  scaled: 'Runs faster than real time, from the start on.',
-  wall: 'Real time: trading opens at the start by itself.',
-  manual: 'Stands still until you move it, with the market’s time strip.',
+  scaled: 'Runs faster than real time after the start.',
+  wall: 'Real time: trading opens at the start automatically.',
+  manual: 'Stands still until you move it in the time strip of the market.',
 };
 
 export function CompetitionForm({
@@ -92,7 +92,7 @@ export function CompetitionForm({
               ? ([['PUBLIC', 'Everyone, without an account']] as const)
               : []),
           ])}
-          {figure('capacity', 'Most entries', { placeholder: '10,000' })}
+          {figure('capacity', 'Maximum entries', { placeholder: '10,000' })}
           {!isFixed && figure('perTenant', 'Entries per tenant')}
         </div>
         {isFixed && <p class="why">Market, rules and scoring are fixed: the competition has an entry.</p>}
@@ -133,21 +133,21 @@ export function CompetitionForm({
                 ['no', 'Not allowed'],
                 ...(initial.shorts === 'yes' ? ([['yes', 'Allowed']] as const) : []),
               ])}
-              {choice('optionLevel', 'Option level', [['', 'Of the broker'], '1', '2', '3', '4'])}
+              {choice('optionLevel', 'Option level', [['', 'Broker default'], '1', '2', '3', '4'])}
               {choice(
                 'latency',
                 'Latency',
-                [['', 'As the order says'], ...latencyProfiles.filter((one) => one !== 'CUSTOM')],
+                [['', 'As in the order'], ...latencyProfiles.filter((one) => one !== 'CUSTOM')],
                 false,
               )}
-              {choice('fillModel', 'Fill model', [['', 'Of the server'], ...fillModels])}
+              {choice('fillModel', 'Fill model', [['', 'Server default'], ...fillModels])}
               {field('symbols', 'Symbols', { placeholder: 'all' })}
-              {figure('position', 'Largest position, % of equity', { placeholder: 'no limit' })}
-              {figure('minPrice', 'Lowest price, $', { placeholder: 'none' })}
-              {figure('minTrades', 'Executions to be ranked')}
+              {figure('position', 'Maximum position, % of equity', { placeholder: 'no limit' })}
+              {figure('minPrice', 'Minimum price, $', { placeholder: 'none' })}
+              {figure('minTrades', 'Minimum trades to be ranked')}
               {figure('orders', 'Orders per minute', { placeholder: 'no limit' })}
-              {figure('dailyLoss', 'Daily loss that eliminates, %', { placeholder: 'none' })}
-              {figure('drawdown', 'Drawdown that eliminates, %', { placeholder: 'none' })}
+              {figure('dailyLoss', 'Elimination at a daily loss of, %', { placeholder: 'none' })}
+              {figure('drawdown', 'Elimination at a drawdown of, %', { placeholder: 'none' })}
             </div>
             <Assets typed={typed} onChange={set('assets')} />
             <p class="why">Market, rules and scoring are fixed once the first entry exists.</p>

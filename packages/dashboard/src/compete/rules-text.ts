@@ -19,8 +19,10 @@ export function rulesText(
     rules.minPrice === undefined ? undefined : `Prices of ${money(rules.minPrice)} and more`,
     maxPositionPercent === undefined ? undefined : `Position at most ${maxPositionPercent}% of equity`,
     maxOrdersPerMinute === undefined ? undefined : `${quantity(maxOrdersPerMinute)} orders a minute`,
-    maxDailyLossPercent === undefined ? undefined : `Out at a daily loss of ${maxDailyLossPercent}%`,
-    trailingDrawdownPercent === undefined ? undefined : `Out at a drawdown of ${trailingDrawdownPercent}%`,
+    maxDailyLossPercent === undefined ? undefined : `Eliminated at a daily loss of ${maxDailyLossPercent}%`,
+    trailingDrawdownPercent === undefined
+      ? undefined
+      : `Eliminated at a drawdown of ${trailingDrawdownPercent}%`,
     (rules.minTrades ?? 1) > 1 ? `Ranked from ${quantity(rules.minTrades)} executions` : undefined,
   ].filter((rule) => rule !== undefined);
 }

@@ -119,7 +119,7 @@ export function DeveloperPanel({ page, onClose }: { readonly page: string; reado
             {rows.length === 0 && <li class="dim">No calls yet.</li>}
           </ul>
           <pre tabIndex={0} aria-label={row === undefined ? 'Call' : `${row.name} as ${show}`}>
-            <code>{text === '' ? 'It has not been kept. The next one is.' : text}</code>
+            <code>{text === '' ? 'This call was not recorded. The next one will be.' : text}</code>
           </pre>
         </div>
       )}

@@ -183,7 +183,7 @@ function Roster({ invitationId }: { readonly invitationId: string }) {
     );
   };
   const renew = ({ memberId, displayName }: Member): void => {
-    if (!confirm(`Draw a new link for ${displayName}? The old one ends, with the sessions that it opened.`))
+    if (!confirm(`Create a new link for ${displayName}? The old one ends, with the sessions that it opened.`))
       return;
     after(
       broker.call('createMemberLink', { params: { ...params, memberId } }).then(({ returnUrl }) =>

@@ -53,7 +53,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
   if (portfolioId === '')
     return (
       <Empty>
-        The activity is that of a portfolio. <a href={hrefOf(broker.simulationId, '')}>Choose one first.</a>
+        Activity is shown by portfolio. <a href={hrefOf(broker.simulationId, '')}>Choose one first.</a>
       </Empty>
     );
   const { value, error } = found;

@@ -30,7 +30,7 @@ export function Analytics({ place }: { readonly place: DashboardRoute }) {
   if (portfolioId === '')
     return (
       <Empty>
-        Analytics are those of a portfolio. <a href={hrefOf(simulationId, '')}>Choose one first.</a>
+        Analytics are shown by portfolio. <a href={hrefOf(simulationId, '')}>Choose one first.</a>
       </Empty>
     );
   return (

@@ -14,8 +14,8 @@ const KINDS = [
   ['502', 'Answer 502'],
   ['503', 'Answer 503, service unavailable'],
   ['504', 'Answer 504'],
-  ['before', 'Drop the connection before anything is done'],
-  ['after', 'Drop the connection after it is done'],
+  ['before', 'Drop the connection before the request is processed'],
+  ['after', 'Drop the connection after the request is processed'],
   ['delay', 'Delay the request'],
   ['drop', 'Stream: cut the connection'],
   ['stall', 'Stream: send nothing more'],
@@ -45,7 +45,7 @@ function faultText({ status, retryAfter, delay, drop, stream, after }: Fault['fa
     return `Answers ${status}${retryAfter === undefined ? '' : `, Retry-After ${retryAfter} s`}`;
   if (delay !== undefined) return `Waits ${delay}`;
   if (drop !== undefined)
-    return `Drops the connection ${drop === 'before' ? 'before anything is done' : 'after it is done'}`;
+    return `Drops the connection ${drop === 'before' ? 'before the request is processed' : 'after the request is processed'}`;
   const verb = { drop: 'cuts', stall: 'stalls', duplicate: 'repeats the last event of' }[stream ?? 'drop'];
   return `After ${quantity(after)} events ${verb} the stream`;
 }
@@ -87,8 +87,8 @@ export function Faults() {
   return (
     <>
       <p class="why">
-        Faults strike requests with tokens of this simulation, the dashboard&apos;s too. Health, login and the
-        routes of simulations are never affected.
+        Faults affect requests with tokens of this simulation, including those of the dashboard. Health, login
+        and the routes of simulations are never affected.
       </p>
       <form class="panel grid" onSubmit={submit} aria-label="New fault">
         <Select name="Fault" plain value={kind} options={KINDS} onChange={setKind} isDouble />

@@ -50,7 +50,7 @@ export function Halts() {
   return (
     <>
       <p class="why">
-        While trading in a symbol is halted, nothing in it or in options on it fills or triggers. Orders are
+        While trading in a symbol is halted, no order in it or in its options fills or triggers. Orders are
         accepted and wait.
       </p>
       {broker.controlsMarket && (
@@ -65,7 +65,7 @@ export function Halts() {
               value={minutes}
               onChange={setMinutes}
               inputMode="numeric"
-              placeholder="as the reason has it"
+              placeholder="default of the reason"
             />
           )}
           <button type="submit" class="primary" disabled={!isMarketWide && symbol.trim() === ''}>

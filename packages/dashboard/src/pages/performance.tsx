@@ -136,7 +136,7 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
       </dl>
       {series.length > 1 && (
         <LineChart
-          label="Equity, and how far it stood below its peak"
+          label="Equity and drawdown"
           picture="performance.png"
           lines={[
             {

@@ -17,7 +17,7 @@ export const TEMPLATES: readonly Template[] = [
   {
     name: 'week',
     title: 'A synthetic week',
-    text: '100,000 dollars and a market that invents its prices. You move the clock.',
+    text: '100,000 dollars and a market with synthetic prices. You move the clock.',
   },
   {
     name: 'call',

@@ -9,7 +9,7 @@ import { pagesFor } from './pages.ts';
 const THEMES: readonly (readonly [Theme, string])[] = [
   ['light', 'Light theme'],
   ['dark', 'Dark theme'],
-  ['system', 'Theme of the system'],
+  ['system', 'System theme'],
 ];
 
 const opened = (path: string) => (): void => void window.open(path, '_blank', 'noopener');

@@ -15,7 +15,7 @@ export const Help = ({ onClose }: { readonly onClose: () => void }) => (
         </div>
       ))}
     </dl>
-    <p class="dim small">Keys of one letter do nothing in a form or a dialog.</p>
+    <p class="dim small">Single-letter keys are inactive in forms and dialogs.</p>
     <h3>Read on</h3>
     <ul class="plain">
       <li>

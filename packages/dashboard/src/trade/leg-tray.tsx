@@ -36,7 +36,7 @@ export function LegTray({
   if (legs.length === 0)
     return (
       <p class="notice dim">
-        Click a bid to sell, an ask to buy. Legs gather here with their net price, Greeks and payoff.
+        Click a bid to sell, an ask to buy. Legs are collected here with their net price, Greeks and payoff.
       </p>
     );
   const named = nameOf(legs);

@@ -27,23 +27,23 @@ export function remedyOf(rejection: Rejection, order: Sized): string {
     case 'INSUFFICIENT_POSITION': {
       const held = figure('availableQuantity') ?? 0;
       return held > 0
-        ? `You have ${quantity(held)} free to close: enter ${quantity(held)} or fewer, or cancel the order that reserves the rest.`
-        : 'Nothing is free to close: choose Open instead, or cancel the order that reserves it.';
+        ? `Available to close: ${quantity(held)}. Enter ${quantity(held)} or less, or cancel the order that reserves the rest.`
+        : 'No quantity is available to close: choose Open instead, or cancel the order that reserves the position.';
     }
     case 'POSITION_CONFLICT':
       return 'Close the opposite position first: choose Close as the effect of this order.';
     case 'MARKET_CLOSED':
       return `Place it after ${text('nextOpen') === undefined ? 'the open' : moment(text('nextOpen') ?? '')}, or as a limit order in extended hours.`;
     case 'OPTION_LEVEL':
-      return `It needs option level ${figure('requiredLevel') ?? '?'}; the portfolio has ${figure('currentLevel') ?? '?'}. A spread with a long option that covers the short one needs less.`;
+      return `Requires option level ${figure('requiredLevel') ?? '?'}; the portfolio has ${figure('currentLevel') ?? '?'}. A spread with a long option that covers the short one requires less.`;
     case 'MARGIN_CALL_ACTIVE':
       return figure('callAmount') === undefined
-        ? 'Meet the margin call first; until then only orders that reduce risk pass.'
-        : `Deposit ${money(figure('callAmount'))} or close positions; until then only orders that reduce risk pass.`;
+        ? 'Meet the margin call first; until then only orders that reduce risk are accepted.'
+        : `Deposit ${money(figure('callAmount'))} or close positions; until then only orders that reduce risk are accepted.`;
     case 'DAY_TRADE_RESTRICTED':
       return text('restrictedUntil') === undefined
-        ? 'Only closing orders pass.'
-        : `Only closing orders pass until ${text('restrictedUntil') ?? ''}.`;
+        ? 'Only closing orders are accepted.'
+        : `Only closing orders are accepted until ${text('restrictedUntil') ?? ''}.`;
     case 'NOT_SHORTABLE':
       return 'Short sales need a margin portfolio and shares that can be borrowed.';
     default:
@@ -58,10 +58,11 @@ function fundsRemedy(figure: (name: string) => number | undefined, order: Sized)
   if (required === undefined || available === undefined) return '';
   const name = isPower ? 'buying power' : 'cash';
   const fewer = affordable(order, required, available);
-  const missing = `It needs ${money(required)} of ${name}; ${money(Math.max(0, available))} is free, ${money(required - available)} is missing.`;
+  const need = `Requires ${money(required)} of ${name}; available: ${money(Math.max(0, available))}.`;
+  const deposit = money(required - available);
   return fewer === undefined || fewer <= 0
-    ? missing
-    : `${missing} It passes with ${quantity(fewer)} or with a deposit of the difference.`;
+    ? `${need} Deposit ${deposit}.`
+    : `${need} Reduce to ${quantity(fewer)} or deposit ${deposit}.`;
 }
 
 /** The largest whole quantity that the available amount pays for, at the same cost per unit; undefined for a notional order. */

@@ -331,7 +331,7 @@ describe('The order ticket', () => {
       requiredAmount: 1000,
     };
     expect(remedyOf(refusal, order)).toBe(
-      'It needs $1,000.00 of cash; $500.00 is free, $500.00 is missing. It passes with 50 or with a deposit of the difference.',
+      'Requires $1,000.00 of cash; available: $500.00. Reduce to 50 or deposit $500.00.',
     );
   });
 
