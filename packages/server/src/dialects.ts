@@ -7,6 +7,7 @@ import type { DialectName } from './dialect-names.js';
 const PACKAGES: Readonly<Record<DialectName, () => Promise<{ readonly default: Dialect }>>> = {
   alpaca: () => import('@sandpit/dialect-alpaca'),
   'paper-invest': () => import('@sandpit/dialect-paper-invest'),
+  schwab: () => import('@sandpit/dialect-schwab'),
   tradier: () => import('@sandpit/dialect-tradier'),
 };
 

@@ -16,7 +16,49 @@ export type Credential =
   | { readonly kind: 'KEY_PAIR'; readonly keyId: string; readonly secret: string }
   | { readonly kind: 'TOKEN'; readonly token: string }
   /** Used once, for the purpose that it was opened for. */
-  | { readonly kind: 'SESSION'; readonly sessionId: string; readonly purpose: string };
+  | { readonly kind: 'SESSION'; readonly sessionId: string; readonly purpose: string }
+  /** A signed text that stands for a key pair until it expires. */
+  | { readonly kind: 'GRANT'; readonly grant: string; readonly purpose: string }
+  /** Names a key pair and proves nothing: it admits to nothing, and leads an open route to the node of the pair. */
+  | { readonly kind: 'KEY_ID'; readonly keyId: string };
+
+/** A signed text that stands for a key pair. */
+export interface Grant {
+  readonly text: string;
+  readonly keyId: string;
+  /** Wall-clock ms. */
+  readonly expiresAtMs: number;
+}
+
+/** Signs and reads texts that stand for key pairs. All of a pair end with it. */
+export interface Grants {
+  /** True for the id of a valid pair. */
+  isPair(keyId: string): boolean;
+  isSecretOf(keyId: string, secret: string): boolean;
+  /** Signs a text for a valid pair; restarts keep it. */
+  sign(keyId: string, purpose: string, lifetimeMs: number): Grant | undefined;
+  /** Undefined for a text that was altered, has expired, or is for another purpose. */
+  read(text: string, purpose: string): Grant | undefined;
+  /** Returns the id of a note that is taken once, within its lifetime and before a restart. */
+  note(keyId: string, about: string, lifetimeMs: number): string;
+  take(id: string): { readonly keyId: string; readonly about: string } | undefined;
+}
+
+/** A request to an open route, from anyone. */
+export interface OpenCall {
+  readonly head: Head;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly grants: Grants;
+}
+
+/** A route that needs no credential. Its requests are limited by address. */
+export interface OpenRoute {
+  readonly method: 'GET' | 'POST';
+  /** Behind the prefix. */
+  readonly path: string;
+  readonly handle: (call: OpenCall) => Promise<Reply>;
+}
 
 /** Remaining requests of a caller. */
 export interface Limits {
@@ -135,6 +177,7 @@ export interface Dialect {
   /** A request to one of these hosts needs no prefix. */
   readonly hosts: readonly string[];
   readonly routes: readonly DialectRoute[];
+  readonly openRoutes?: readonly OpenRoute[];
   /** Types of bodies. A body of any other type, or of none, is read as the first of them. */
   readonly bodies: readonly ('json' | 'form')[];
   readonly sockets: readonly DialectSocket[];

@@ -15,5 +15,9 @@ export function uuidOf(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
+/** SHA-256 of a text. */
+export const digestOf = (text: string, encoding: 'hex' | 'base64url'): string =>
+  createHash('sha256').update(text).digest(encoding);
+
 /** A random UUID. */
 export const newId = (): string => randomUUID();

@@ -2,7 +2,7 @@
  * Key pairs: an id and a secret for one portfolio, for clients of dialects without tokens. Valid until they, or the key or token that they
  * derive from, are revoked.
  */
-import { randomInt } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import type { Tier } from '@sandpit/core';
 import type { Registry } from '../store/registry.js';
 import { type Access, AccessRefused, type Origin } from './access.js';
@@ -100,6 +100,19 @@ export class KeyPairs {
   /** True when a pair is still valid. */
   isGood({ keyId, expiresAtMs = Infinity, origin }: KeyPair): boolean {
     return this.#pairs.has(keyId) && expiresAtMs > this.#clockMs() && !this.#access.isRevoked(origin);
+  }
+
+  /** A valid pair by its id alone, which proves nothing. */
+  known(keyId: string): KeyPair | undefined {
+    const pair = this.#pairs.get(keyId);
+    return pair !== undefined && this.isGood(pair) ? pair : undefined;
+  }
+
+  /** Signature of a text by a pair, under a key of the server; undefined for a pair that is not valid. */
+  signatureOf(keyId: string, text: string, serverKey: string): Buffer | undefined {
+    const pair = this.#pairs.get(keyId);
+    if (pair === undefined || !this.isGood(pair)) return undefined;
+    return createHmac('sha256', `${serverKey}\n${pair.secretHash}`).update(`${keyId}\n${text}`).digest();
   }
 
   /** The good ones of a portfolio, oldest first. */

@@ -14,6 +14,7 @@ import { Comparisons } from '../engine/comparisons.js';
 import { Invitations } from '../invitations/invitations.js';
 import { LONG_WORK } from '../engine/long-work.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
+import { KeyGrants } from './dialects/key-grants.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
@@ -261,6 +262,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const comparisons = new Comparisons(deps.store, deps.clockMs);
   app.addHook('onClose', () => comparisons.close());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
+  const grants = new KeyGrants(keyPairs, deps.settings.jwtSecret ?? '', deps.clockMs);
   const webhooks = await Webhooks.start({
     store: deps.store,
     simulations: deps.simulations,
@@ -320,6 +322,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     operations,
     registry: store.registry,
     keyPairs,
+    grants,
     session: admission.session(),
     sessions: new Sessions(deps.clockMs),
     sockets,
@@ -356,6 +359,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           tickets,
           methods,
           keyPairs,
+          grants,
           competitions,
           invitations,
           nodeWork,

@@ -91,6 +91,8 @@ describe('A gateway', () => {
       askers: {
         bearer: (header) => askerOf(/^Bearer (tenant-.*)/.exec(header)?.[1]),
         keyPair: () => askerOf(),
+        grant: () => askerOf(),
+        keyId: () => askerOf(),
         ticket: () => askerOf(),
         dialects: [alpaca, paperInvest],
         organizer: () => Promise.resolve(undefined),

@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import type { Access } from '../../access/access.js';
-import type { KeyPairs } from '../../access/key-pairs.js';
+import type { KeyGrants } from '../dialects/key-grants.js';
+import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Residents } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
@@ -58,6 +59,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly tickets: Pick<Tickets, 'principalOf'>;
   readonly methods: Pick<KnownMethods, 'routeOf'>;
   readonly keyPairs: KeyPairs;
+  readonly grants: KeyGrants;
   readonly competitions: Competitions;
   readonly invitations: Invitations;
   readonly nodeWork: Pick<NodeWork, 'answerNode'>;
@@ -160,6 +162,7 @@ function askersOf({
   tickets,
   methods,
   keyPairs,
+  grants,
   competitions,
   store,
   cluster,
@@ -189,13 +192,14 @@ function askersOf({
       countedAs: countedAs(principal),
       principal,
     };
+  const ofPair = (pair: KeyPair | undefined): Asker | undefined =>
+    pair && { tenantId: pair.tenantId, simulationId: pair.simulationId, countedAs: countedAs(pair) };
   return {
     dialects,
     bearer: async (header: string) => asker(await known(() => session.principalOf(header))),
-    keyPair: async (keyId: string, key: string) => {
-      const pair = await known(() => keyPairs.find(keyId, key));
-      return pair && { tenantId: pair.tenantId, simulationId: pair.simulationId, countedAs: countedAs(pair) };
-    },
+    keyPair: async (keyId: string, key: string) => ofPair(await known(() => keyPairs.find(keyId, key))),
+    grant: async (grant: string, purpose: string) => ofPair(await known(() => grants.pairOf(grant, purpose))),
+    keyId: async (keyId: string) => ofPair(await known(() => keyPairs.known(keyId))),
     ticket: async (ticket: string) => asker(await tickets.principalOf(ticket)),
     hasData: (tenantId: string) =>
       cluster.placement.isPlaced(tenantId, () => store.registry.simulations(tenantId).length > 0),

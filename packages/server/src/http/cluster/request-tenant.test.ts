@@ -12,6 +12,8 @@ const askers: Parameters<typeof destinationOf>[1] = {
     ),
   dialects: [alpaca, paperInvest],
   keyPair: () => Promise.resolve(undefined),
+  grant: () => Promise.resolve(undefined),
+  keyId: () => Promise.resolve(undefined),
   ticket: () => Promise.resolve(undefined),
   hasData: () => Promise.resolve(true),
   effectOf: () => 'stores',

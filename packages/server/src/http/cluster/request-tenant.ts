@@ -24,6 +24,10 @@ export interface Askers {
   bearer(header: string): Promise<Asker | undefined>;
   /** Resolves an API key pair, as dialects send it. */
   keyPair(keyId: string, secret: string): Promise<Asker | undefined>;
+  /** Resolves a signed text that stands for a key pair. */
+  grant(grant: string, purpose: string): Promise<Asker | undefined>;
+  /** Resolves the id of a key pair, which proves nothing. */
+  keyId(keyId: string): Promise<Asker | undefined>;
   /** Dialects, which have their own ways to send credentials. */
   readonly dialects: readonly Dialect[];
   /** Resolves a stream ticket. */
@@ -138,6 +142,10 @@ async function askerOf(
         return undefined;
       case 'KEY_PAIR':
         return askers.keyPair(credential.keyId, credential.secret);
+      case 'GRANT':
+        return askers.grant(credential.grant, credential.purpose);
+      case 'KEY_ID':
+        return askers.keyId(credential.keyId);
       case 'TOKEN':
         return askers.bearer(`Bearer ${credential.token}`);
       case 'SESSION': {

@@ -46,7 +46,7 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
   const visited = { dialect, entry, keyPairs, streams, sockets, faults };
   for (const { path, greets = false, visit } of dialect.sockets)
     sockets.on(underPrefix(dialect, path), greets, (pending) => visit(new DoorVisit(pending, visited)));
-  const takesForms = dialect.bodies.includes('form');
+  const takesForms = dialect.bodies[0] === 'form';
   await app.register(
     (scope, _options, done) => {
       parseBodies(scope, dialect);
@@ -54,6 +54,28 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
       scope.setNotFoundHandler((request, reply) =>
         answerError(request, reply, new DoorRefused({ kind: 'NOT_FOUND' })),
       );
+      for (const { method, path, handle } of dialect.openRoutes ?? [])
+        scope.route({
+          method,
+          url: path,
+          config: { body: FORM_BODY },
+          onRequest: (request, _reply, next) => {
+            entry.admitAnyone(request);
+            next();
+          },
+          handler: async (request, reply) => {
+            const call = {
+              head: headOf(dialect, request),
+              query: request.query as Record<string, unknown>,
+              body: request.body,
+              grants: deps.grants,
+            };
+            await handle(call).then(
+              (result) => sendReply(request, reply, result),
+              (error: unknown) => answerError(request, reply, error),
+            );
+          },
+        });
       for (const route of dialect.routes) {
         const admit = admissionOf(route);
         scope.route({
@@ -195,19 +217,21 @@ function doorRefusalOf(error: unknown): DoorRefusal | undefined {
     : undefined;
 }
 
-/** Bodies of any type are read as the first type of the dialect: many clients send none, or another. */
-function parseBodies(scope: FastifyInstance, { bodies: [first] }: Dialect): void {
+/** Bodies of any other type are read as the first type of the dialect: many clients send none, or another. */
+function parseBodies(scope: FastifyInstance, { bodies: [first, ...others] }: Dialect): void {
   scope.removeContentTypeParser(['*', ...FILE_TYPES, NDJSON]);
   if (first === 'form') scope.removeContentTypeParser('application/json');
-  scope.addContentTypeParser(
-    first === 'form' ? ['*', FORM, 'application/json'] : '*',
-    (request, payload, done) => {
+  const forms = first === 'form' ? ['*', FORM, 'application/json'] : others.includes('form') ? [FORM] : [];
+  if (forms.length > 0)
+    scope.addContentTypeParser(forms, (request, payload, done) => {
       const { bodies } = request.server;
-      if (first === 'form')
-        bodies.readText(request, payload, (error, text) => done(error ?? null, formOf(text)));
-      else bodies.readJson(request, payload, (error, body) => done(error ?? null, body));
-    },
-  );
+      bodies.readText(request, payload, (error, text) => done(error ?? null, formOf(text)));
+    });
+  if (first !== 'form')
+    scope.addContentTypeParser('*', (request, payload, done) => {
+      const { bodies } = request.server;
+      bodies.readJson(request, payload, (error, body) => done(error ?? null, body));
+    });
 }
 
 /** Fields of a form. Of a name that comes several times all values count. */

@@ -2,6 +2,7 @@
 import { type Book, type Credential, type Desk, type Dialect, DoorRefused } from '@sandpit/dialect-port';
 import type { Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyGrants } from './key-grants.js';
 import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, type Simulations } from '../../engine/simulations.js';
@@ -36,6 +37,7 @@ declare module 'fastify' {
 export interface EntryDeps
   extends Pick<HttpDeps, 'simulations' | 'settings' | 'clockMs' | 'monotonicMs'>, DeskDeps {
   readonly keyPairs: KeyPairs;
+  readonly grants: KeyGrants;
   readonly session: Pick<Authenticator, 'principalOf'>;
   readonly sessions: Sessions;
   readonly isDraining: () => boolean;
@@ -67,16 +69,25 @@ export class Entry {
     return this.open(known);
   }
 
+  /** Counts a request to an open route against the limit of its address. */
+  admitAnyone(request: FastifyRequest): void {
+    if (this.#deps.isDraining()) throw new DoorRefused(BUSY);
+    const { name } = this.#dialect;
+    const limit = this.#deps.settings.rateLimitDefault;
+    this.#take(request, this.#limits.ofAddress(`${name} open`, networkOf(addressOf(request)), limit));
+  }
+
   /** The owner of a credential, if it is valid. */
   async known(credential: Credential | undefined): Promise<Known | undefined> {
-    const { keyPairs, session, sessions } = this.#deps;
+    const { keyPairs, grants, session, sessions } = this.#deps;
     switch (credential?.kind) {
       case undefined:
+      case 'KEY_ID':
         return undefined;
-      case 'KEY_PAIR': {
-        const pair = keyPairs.find(credential.keyId, credential.secret);
-        return pair && { pair, principal: principalOf(pair) };
-      }
+      case 'KEY_PAIR':
+        return ofPair(keyPairs.find(credential.keyId, credential.secret));
+      case 'GRANT':
+        return ofPair(grants.pairOf(credential.grant, credential.purpose));
       case 'TOKEN':
         return readable(await session.principalOf(`Bearer ${credential.token}`));
       case 'SESSION':
@@ -141,6 +152,9 @@ const emptyMain = async (simulations: Simulations, tenantId: string): Promise<Si
 /** Tokens without the scope `read` see nothing at a dialect's door. */
 const readable = (principal: Principal | undefined): Known | undefined =>
   principal?.scopes.has('read') === true ? { principal, pair: undefined } : undefined;
+
+const ofPair = (pair: KeyPair | undefined): Known | undefined =>
+  pair && { pair, principal: principalOf(pair) };
 
 function principalOf(pair: KeyPair): Principal {
   const { tenantId, tier, scope, simulationId, origin, expiresAtMs = Infinity, isEntry } = pair;
