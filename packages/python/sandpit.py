@@ -348,6 +348,10 @@ class MarketDataLimitError(CodedError):
     """The plan of the live market data source allows no more symbols, and all of them are in use."""
 
 
+class EphemeralFullError(CodedError):
+    """The ephemeral simulations of the tenant, or of all tenants together, use as much memory as they may. Nothing was changed; delete some of them."""
+
+
 class ServiceUnavailableError(CodedError):
     """The service cannot commit, is starting or is shutting down. Nothing was changed; try again."""
 
@@ -434,6 +438,7 @@ ERROR_CLASSES = {
     "INSUFFICIENT_SCOPE": InsufficientScopeError,
     "STALE_MARKET_DATA": StaleMarketDataError,
     "MARKET_DATA_LIMIT": MarketDataLimitError,
+    "EPHEMERAL_FULL": EphemeralFullError,
     "SERVICE_UNAVAILABLE": ServiceUnavailableError,
     "LEVEL_TOO_LOW": LevelTooLowError,
     "CAP_EXCEEDED": CapExceededError,
@@ -610,7 +615,7 @@ class _Transport:
             except AnswerError as error:
                 # The first try of one under way, whose answer was lost, is not over yet.
                 is_under_way = isinstance(error, ConflictError) and str(error) == _UNDER_WAY
-                if not is_under_way and error.status not in (429, 503):
+                if not is_under_way and (error.status not in (429, 503) or isinstance(error, EphemeralFullError)):
                     raise
                 failure = error
                 pause = float(getattr(error, "retry_after", None) or 0)
@@ -1255,11 +1260,10 @@ _STARTS_WITHIN = 30.0
 class Sandbox:
     """A simulation for one test: a market and a clock that do what they are told, and a portfolio. `with Sandbox(cash=10_000) as sim:`"""
 
-    def __init__(self, start=_START, seed=1, cash=None, feed="push", calendar="XNYS", portfolio_type="CASH", server=None):
+    def __init__(self, start=_START, seed=1, cash=None, feed="push", calendar="XNYS", portfolio_type="CASH", server=None, ephemeral=True):
         self._owner = server or shared_server()
-        made = self._owner.call(
-            "createSimulation", body={"feed": feed, "clock": "manual", "calendar": calendar, "start": start, "seed": seed}
-        )
+        body = {"feed": feed, "clock": "manual", "calendar": calendar, "start": start, "seed": seed, "ephemeral": ephemeral}
+        made = self._owner.call("createSimulation", body=body)
         self.simulation_id = made["simulationId"]
         self.client = Client(self._owner.url, made["token"])
         self.portfolio = self.client.open_portfolio(cash, portfolio_type, account_id=_ACCOUNT)
@@ -1394,9 +1398,11 @@ class Episodes:
         portfolio_type="CASH",
         snapshot=None,
         portfolio_id=None,
+        ephemeral=True,
     ):
         """Builds a simulation with synthetic prices, a portfolio with `cash` and a snapshot of them, unless `snapshot` names one,
-        `(simulation id, snapshot id)`, and `portfolio_id` the portfolio in it."""
+        `(simulation id, snapshot id)`, and `portfolio_id` the portfolio in it. Everything is in the memory of the server alone unless
+        `ephemeral` is false."""
         if (snapshot is None) != (portfolio_id is None):
             raise SandpitError("Give both snapshot and portfolio_id, or neither")
         self._owner = client or shared_server()
@@ -1405,6 +1411,7 @@ class Episodes:
         self.steps = steps
         self._advance = advance or {"until": "next-bar"}
         self._built = None
+        self._kind = {"ephemeral": True} if ephemeral else {}
         if snapshot is None:
             snapshot, portfolio_id = self._build(start, seed, cash, portfolio_type)
         self._simulation_id, self._snapshot_id = snapshot
@@ -1415,7 +1422,7 @@ class Episodes:
         self._equity = 0.0
 
     def _build(self, start, seed, cash, portfolio_type):
-        body = {"feed": "synthetic", "clock": "manual", "start": start, "seed": seed}
+        body = {"feed": "synthetic", "clock": "manual", "start": start, "seed": seed, **self._kind}
         made = self._owner.call("createSimulation", body=body)
         self._built = made["simulationId"]
         with Client(self._owner.url, made["token"]) as client:
@@ -1426,7 +1433,7 @@ class Episodes:
     def reset(self, seed=None):
         """Begins an episode on a fork of its own; the one before is deleted. The first observation, and information."""
         self._delete_fork()
-        body = {"from": {"snapshotId": self._snapshot_id}, "ttl": "PT1H", "seed": random.getrandbits(31) if seed is None else seed}
+        body = {"from": {"snapshotId": self._snapshot_id}, "ttl": "PT1H", "seed": random.getrandbits(31) if seed is None else seed, **self._kind}
         made = self._owner.call("forkSimulation", {"simulationId": self._simulation_id}, body=body)
         self._fork = (made["simulationId"], Client(self._owner.url, made["token"]))
         self._taken = 0

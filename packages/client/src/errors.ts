@@ -180,6 +180,10 @@ export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
 export class MarketDataLimitError extends CodedError<'MARKET_DATA_LIMIT'> {
   override readonly name = 'MarketDataLimitError';
 }
+/** Delete ephemeral simulations; waiting frees no memory. */
+export class EphemeralFullError extends CodedError<'EPHEMERAL_FULL'> {
+  override readonly name = 'EphemeralFullError';
+}
 export class ServiceUnavailableError extends CodedError<'SERVICE_UNAVAILABLE'> {
   override readonly name = 'ServiceUnavailableError';
 }
@@ -225,6 +229,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   COMPETITION_NOT_FINISHED: CompetitionNotFinishedError,
   STALE_MARKET_DATA: StaleMarketDataError,
   MARKET_DATA_LIMIT: MarketDataLimitError,
+  EPHEMERAL_FULL: EphemeralFullError,
   SERVICE_UNAVAILABLE: ServiceUnavailableError,
 };
 

@@ -1,4 +1,11 @@
-import { ConflictError, errorOf, SandpitError, UnauthorizedError, UnreachableError } from './errors.js';
+import {
+  ConflictError,
+  EphemeralFullError,
+  errorOf,
+  SandpitError,
+  UnauthorizedError,
+  UnreachableError,
+} from './errors.js';
 
 /** Address of a server, and the token for it. */
 export interface Access {
@@ -142,6 +149,8 @@ export class Transport {
     // The first try, whose answer was lost, is not over yet.
     if (error instanceof ConflictError && error.message === UNDER_WAY) return pauseMs;
     if (outcome instanceof UnreachableError) return pauseMs;
+    // Waiting frees no memory.
+    if (error instanceof EphemeralFullError) return undefined;
     if (!(outcome instanceof Response) || (outcome.status !== 429 && outcome.status !== 503))
       return undefined;
     const seconds = Number(outcome.headers.get('retry-after') ?? Number.NaN);

@@ -364,6 +364,12 @@ export const errorCodes = {
     meaning: 'The plan of the live market data source allows no more symbols, and all of them are in use.',
     details: { limit: integer(0, 1e9, { description: 'Symbols that the plan allows at once.' }) },
   },
+  EPHEMERAL_FULL: {
+    status: 503,
+    meaning:
+      'The ephemeral simulations of the tenant, or of all tenants together, use as much memory as they may. Nothing was changed; delete some of them.',
+    details: {},
+  },
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning: 'The service cannot commit, is starting or is shutting down. Nothing was changed; try again.',

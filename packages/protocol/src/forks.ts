@@ -5,6 +5,7 @@ import {
   choice,
   closed,
   count,
+  flag,
   instant,
   optional,
   positive,
@@ -87,6 +88,12 @@ export const ForkBody = ruled(
       }),
     ),
     ttl: optional(ttlField()),
+    ephemeral: optional(
+      flag({
+        description:
+          'True: the fork is in memory alone, as that of an ephemeral simulation always is; `false` is 409 for such a parent. Absent = as the parent.',
+      }),
+    ),
   }),
   ({ clock, speed }, report) => {
     if (speed !== undefined && clock !== 'scaled')

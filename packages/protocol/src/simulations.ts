@@ -34,6 +34,14 @@ export function ttlField() {
   });
 }
 
+/** A simulation without stored data. */
+export function ephemeralField() {
+  return flag({
+    description:
+      'True: the simulation is in memory alone, and responses wait for no disk. It ends with the server, its `ttl` or its deletion; competitions and webhooks cannot have it.',
+  });
+}
+
 /** Position at which a fork left the journal of its parent. */
 export const ForkParent = closed('ForkParent', {
   simulationId: anyText(),
@@ -86,6 +94,7 @@ export const CreateSimulationBody = ruled(
       ),
       mask: optional(maskField('Hides parts of a recording, equities only; true = all.')),
       ttl: optional(ttlField()),
+      ephemeral: optional(ephemeralField()),
     },
     {
       examples: [
@@ -147,6 +156,9 @@ export const simulationFields = {
   ),
   ttl: optional(
     anyText({ description: 'Wall-clock time without a request after which the simulation is deleted.' }),
+  ),
+  ephemeral: optional(
+    flag({ description: 'True: the simulation is in memory alone. Absent for a stored simulation.' }),
   ),
   now: optional(instant({ description: 'Current time of the simulation.' })),
   createdAt: instant(),

@@ -5,6 +5,7 @@ import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
 import { Cluster } from './cluster/cluster.js';
 import type { Settings } from './config.js';
+import { standbyFrom } from './engine/checkpoint.js';
 import type { DurableRecord } from './engine/records.js';
 import { LIVE_MAX_AGE_MS, NoLiveRecording, NoLiveSource, Simulations } from './engine/simulations.js';
 import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
@@ -32,7 +33,9 @@ import { keyOfNodes } from './http/cluster/node-auth.js';
 import type { LiveSettings } from './live-settings.js';
 import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
+import { openMemoryStore } from './store/sqlite/memory-store.js';
 import type { Store } from './store/store.js';
+import { withEphemeral } from './store/with-ephemeral.js';
 
 export { lowerPriority, NICE_OF_BATCHES } from './store/lower-priority.js';
 
@@ -56,7 +59,11 @@ export async function compose(
     if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
   };
   opening.onLost = (simulationId) => simulations?.dropLost(simulationId);
-  const store = await opening.store;
+  const store = withEphemeral(
+    await opening.store,
+    await openMemoryStore({ standbyFrom }),
+    settings.ephemeralMaxBytes,
+  );
   const cluster = clusterOf(settings, store, surroundings.note);
   try {
     simulations = await Simulations.start(

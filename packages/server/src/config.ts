@@ -71,6 +71,8 @@ export interface Settings {
   /** Members that the invitations of a tenant may have. */
   readonly maxMembers: number;
   readonly importMaxBytes: number;
+  /** Memory of all ephemeral simulations; a tenant may use a quarter of it. */
+  readonly ephemeralMaxBytes: number;
   /** Accepts the machine's clock, however far it is from the last known time. */
   readonly allowClockJump: boolean;
   readonly portfolioMarginEquity: Money;
@@ -214,6 +216,7 @@ export const SCHEMA = ruled(
     BYTES_PER_TENANT: integer(8_388_608, 4_294_967_295, { default: 268_435_456 }),
     MAX_MEMBERS: integer(1, 100_000, { default: 1000 }),
     IMPORT_MAX_BYTES: integer(1, 1_099_511_627_776, { default: 1_073_741_824 }),
+    EPHEMERAL_MAX_BYTES: integer(0, 1_099_511_627_776, { default: 268_435_456 }),
     ALLOW_CLOCK_JUMP: choice(['true', 'false'], { default: 'false' }),
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
     MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
@@ -345,6 +348,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     bytesPerTenant: env.BYTES_PER_TENANT,
     maxMembers: env.MAX_MEMBERS,
     importMaxBytes: env.IMPORT_MAX_BYTES,
+    ephemeralMaxBytes: env.EPHEMERAL_MAX_BYTES,
     allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),

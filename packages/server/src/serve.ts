@@ -22,6 +22,7 @@ import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import type { OpeningStore } from './open-store.js';
 import { sharedSecret } from './shared-secret.js';
+import { storedPart } from './store/store.js';
 import { watchMainThread } from './watchdog/watchdog.js';
 import { lineOfRefusal, linesOf } from './terminal.js';
 import { endProcess } from './threads/process-end.js';
@@ -121,7 +122,7 @@ export async function serve(
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   const { store, simulations } = composition;
   const tenants = new Tenants({
-    store,
+    store: storedPart(store),
     imports: simulations.imports,
     marketNow: () => simulations.market.now(),
     erase: async (tenantId) => {

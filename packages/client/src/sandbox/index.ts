@@ -22,6 +22,8 @@ export interface SandboxOptions {
   readonly calendar?: CreateSimulationBody['calendar'];
   /** Type of its portfolio; CASH unless given. */
   readonly portfolioType?: 'CASH' | 'MARGIN';
+  /** In memory alone; true unless given. */
+  readonly ephemeral?: boolean;
 }
 
 /** Account id of every sandbox. */
@@ -33,11 +35,12 @@ const START = '2026-01-05T10:00:00-05:00';
  * block; else call `close`.
  */
 export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { start = START, seed = 1, cash, feed = 'push', calendar = 'XNYS', portfolioType = 'CASH' } = options;
+  const { start = START, seed = 1, cash, feed = 'push', calendar = 'XNYS' } = options;
+  const { portfolioType = 'CASH', ephemeral = true } = options;
   const access = await sharedServer();
   const owner = new Sandpit(access);
   const { simulationId, token } = await owner.call('createSimulation', {
-    body: { feed, clock: 'manual', calendar, start, seed },
+    body: { feed, clock: 'manual', calendar, start, seed, ephemeral },
   });
   const client = new Sandpit({ url: access.url, token });
   const portfolio = await client.openPortfolio({

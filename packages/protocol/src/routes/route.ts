@@ -102,9 +102,14 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
     ...(route.codes ?? []),
     ...(route.scope === undefined ? [] : ['INSUFFICIENT_SCOPE' as const]),
     'RATE_LIMITED',
+    ...(mayAdd(route) ? ['EPHEMERAL_FULL' as const] : []),
     ...(503 in route.responses ? [] : ['SERVICE_UNAVAILABLE' as const]),
   ];
 }
+
+/** True for operations that may add to a simulation. */
+const mayAdd = ({ method, auth, path }: Route): boolean =>
+  (method === 'POST' || method === 'PUT') && auth === 'bearer' && !path.startsWith('/v1/auth/');
 
 /** Every error status a route may answer with, in ascending order. */
 export function errorStatusesOf(route: Route): readonly HttpErrorStatus[] {

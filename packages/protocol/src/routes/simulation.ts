@@ -119,7 +119,7 @@ export const simulationRoutes = table({
     tag: 'Simulations',
     summary: 'Take a step in several simulations',
     description:
-      'Takes a step in each of 1 to 256 simulations of the tenant, in one durable commit. Each step succeeds or fails separately. After 20,000 events or 100,000 journal records in total, each step stops at its next event. The body may have 8 MiB. Not counted by the rate limit.',
+      'Takes a step in each of 1 to 256 simulations of the tenant, in one commit. The simulations are all stored or all ephemeral: a step of the other kind than the first is 409. Each step succeeds or fails separately. After 20,000 events or 100,000 journal records in total, each step stops at its next event. The body may have 8 MiB. Not counted by the rate limit.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
@@ -403,7 +403,7 @@ export const simulationRoutes = table({
     tag: 'Simulations',
     summary: 'Create a simulation',
     description:
-      'Creates a simulation with its own market, clock and journal. The response has a token; requests with this token act on that simulation.',
+      'Creates a simulation with its own market, clock and journal. The response has a token; requests with this token act on that simulation. An `ephemeral` simulation is in memory alone.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',

@@ -17,6 +17,12 @@ interface Note {
   readonly wallMs?: number;
 }
 
+/** Where the positions of clocks are saved. */
+type ClockNotes = Pick<Registry, 'setting' | 'saveSetting'>;
+
+/** For clocks that end with the process, as those of ephemeral simulations do. */
+export const NO_NOTES: ClockNotes = { setting: () => undefined, saveSetting: () => Promise.resolve() };
+
 /** Position of a running clock: a line through simulated and real time (D202). */
 export interface ClockLine {
   readonly now: Instant;
@@ -29,7 +35,7 @@ export interface ClockLine {
  * clocks cost nothing, and no journal record.
  */
 export class ClockKeeper {
-  private readonly registry: Registry;
+  private readonly registry: ClockNotes;
   /** One start of the server. Its time is monotonic, in ms. */
   private readonly session = randomUUID();
   private readonly began = performance.now();
@@ -39,7 +45,7 @@ export class ClockKeeper {
   /** The wall clock that all nodes of a cluster agree on, ms; absent = there is one node. */
   private readonly wallMs: (() => number) | undefined;
 
-  constructor(registry: Registry, wallMs?: () => number) {
+  constructor(registry: ClockNotes, wallMs?: () => number) {
     this.registry = registry;
     this.wallMs = wallMs;
   }

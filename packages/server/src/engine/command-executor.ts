@@ -19,6 +19,8 @@ export interface Recorder {
   isAccepting(): boolean;
   /** True when only what ends a risk may be. */
   isInReserve(): boolean;
+  /** The reason why nothing may be decided now; absent = it does not happen. */
+  unavailable?(): StoreUnavailable;
   /** Reason for refusing a command because of data that has left the brokerage. */
   refusal(command: Command): Rejection | undefined;
   /** Called before a command is decided. */
@@ -54,7 +56,7 @@ export class CommandExecutor {
     // Memory must not run ahead of a store that accepts nothing.
     const isAccepting = this.#recorder.isAccepting();
     if (!isAccepting && !(ENDS_RISK.has(command.type) && this.#recorder.isInReserve()))
-      throw new StoreUnavailable('the store is not accepting records');
+      throw this.#recorder.unavailable?.() ?? new StoreUnavailable('the store is not accepting records');
     const isMarket = command.type === 'UpdateMarket' || command.type === 'AdvanceClock';
     if (isAccepting && !isMarket) this.#refreshFor(command, at);
     const refused = this.#recorder.refusal(command);

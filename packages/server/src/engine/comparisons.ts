@@ -235,7 +235,8 @@ export class Comparisons {
   ): Thread {
     const { market, storeId: id } = entry.wanted;
     const own = { id, until: task.until.sequence };
-    const { past } = this.#store;
+    // No other thread sees simulations in memory: this one reads their records.
+    const past = this.#store.ephemeral?.has(id) === true ? undefined : this.#store.past;
     const stop = stopFlag();
     const worker = new Worker(this.#threadUrl, {
       workerData: {

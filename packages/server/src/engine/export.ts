@@ -64,7 +64,7 @@ class KnownMarket {
     return list;
   }
 
-  config<Config extends Omit<KeptConfig, 'madeBy' | 'ttl' | 'ownLists' | 'isFromFile'>>(
+  config<Config extends Omit<KeptConfig, 'madeBy' | 'ttl' | 'ephemeral' | 'ownLists' | 'isFromFile'>>(
     config: Config,
   ): Config {
     const { rules, fork } = config;
@@ -150,7 +150,7 @@ export async function* exportSimulation(
     addList(known.instruments(instruments));
   };
   // The retention here does not apply there, and where it came from does not matter there.
-  const { madeBy: _, ttl: __, ownLists: ___, isFromFile: ____, ...kept } = config;
+  const { madeBy: _, ttl: __, ownLists: ___, isFromFile: ____, ephemeral: _____, ...kept } = config;
   add(headerLine(shownId, known.config(kept)));
   addLists(originOf(config).rules);
   addLists(config.rules);

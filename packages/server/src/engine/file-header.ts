@@ -21,7 +21,10 @@ import { ImportRefused } from './import-refused.js';
 import type { ForkTerms, KeptConfig, Stretch, StreamTag } from './simulation-config.js';
 
 /** The configuration in a file: it has neither a lifetime nor an author. */
-export type FiledConfig = Omit<KeptConfig, 'ttl' | 'madeBy' | 'importedFrom' | 'ownLists' | 'isFromFile'>;
+export type FiledConfig = Omit<
+  KeptConfig,
+  'ttl' | 'ephemeral' | 'madeBy' | 'importedFrom' | 'ownLists' | 'isFromFile'
+>;
 
 /** A simulation as a file has it. */
 export interface FiledSimulation {

@@ -15,6 +15,8 @@ export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | '
   readonly speed: number;
   /** 32-bit; absent = its parent's. */
   readonly seed?: number;
+  /** A fork of an ephemeral simulation always is. */
+  readonly ephemeral?: true;
 }
 
 /**
@@ -25,7 +27,7 @@ export function forkConfigOf(
   id: string,
   parentId: string,
   parent: KeptConfig,
-  { name, madeBy, ttl, clock, speed, seed }: WantedFork,
+  { name, madeBy, ttl, clock, speed, seed, ephemeral }: WantedFork,
   { sequence, at, saved }: ForkPoint,
   shownSeed: number,
   parentTags: readonly StreamTag[],
@@ -63,6 +65,7 @@ export function forkConfigOf(
     ...(name !== undefined && { name }),
     ...(madeBy !== undefined && { madeBy }),
     ...(ttl !== undefined && { ttl }),
+    ...(ephemeral === true && { ephemeral }),
     // A source sends each message once.
     feed: feed !== 'live' ? feed : isRecorded ? 'replay' : 'push',
     ...(feed === 'live' && isRecorded && { liveRecording: true as const }),

@@ -1,6 +1,6 @@
 import { symbolsTraded } from '@sandpit/core';
 import type { Brokerage, Command, Instant, Outcome, Quote, Rejection } from '@sandpit/core';
-import type { StoredAnswer } from '../store/journal.js';
+import type { StoreUnavailable, StoredAnswer } from '../store/journal.js';
 import type { Recorder } from './command-executor.js';
 import { recordText } from './record-text.js';
 import type { Records } from './records.js';
@@ -36,6 +36,10 @@ export class JournalRecorder implements Recorder {
 
   isInReserve(): boolean {
     return this.#records.isInReserve();
+  }
+
+  unavailable(): StoreUnavailable {
+    return this.#records.unavailable();
   }
 
   refusal(command: Command): Rejection | undefined {

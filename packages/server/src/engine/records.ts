@@ -131,6 +131,11 @@ export class Records {
     for (const observer of this.#observers) observer(record);
   }
 
+  /** The reason why records cannot be appended now. */
+  unavailable(): StoreUnavailable {
+    return this.#store.refusal?.() ?? notAccepting();
+  }
+
   #isCommitting(): boolean {
     const { status } = this.#store.health();
     if (this.#isStopped || this.#isFollowing || !(status === 'ok' || status === 'reserve')) return false;

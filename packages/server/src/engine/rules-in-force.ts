@@ -9,7 +9,7 @@ import type { Registry } from '../store/registry.js';
  * The rules of a simulation as its journal names them. Their lists are stored once for all simulations, by digest: an idle simulation costs
  * a line, and a verification finds the brokers and instruments of each decision.
  */
-export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
+export async function keepRules(registry: ListStore, rules: Rules): Promise<RulesInForce> {
   const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = rules;
   return {
     calendar: rules.calendar.id,
@@ -22,6 +22,8 @@ export async function keepRules(registry: Registry, rules: Rules): Promise<Rules
     instruments: await keepList(registry, rules.instruments, () => rules.instruments.listing),
   };
 }
+
+type ListStore = Pick<Registry, 'setting' | 'saveSetting'>;
 
 /** Options that a simulation chose at its creation. */
 export function optionsOf({ earlyAssignment, scripts, luld, shortSaleRestriction }: Options): Options {
@@ -37,7 +39,7 @@ type Options = Pick<Rules, 'earlyAssignment' | 'scripts' | 'luld' | 'shortSaleRe
 /** Lists are shared between simulations and never change: each is written out and hashed once. */
 const digests = new WeakMap<object, string>();
 
-async function keepList(registry: Registry, list: object, data: () => object): Promise<string> {
+async function keepList(registry: ListStore, list: object, data: () => object): Promise<string> {
   let digest = digests.get(list);
   if (digest !== undefined && registry.setting(listName(digest)) !== undefined) return digest;
   const text = JSON.stringify(data());

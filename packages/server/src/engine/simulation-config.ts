@@ -46,6 +46,8 @@ export interface SimulationConfig {
   readonly luld?: true;
   /** Rule 201 (D179a). */
   readonly shortSaleRestriction?: true;
+  /** It is in memory alone, and ends with the process (D255). */
+  readonly ephemeral?: true;
   /** Real time without a request after which it is removed (D172), as given and in ms; absent = it is not removed. */
   readonly ttl?: { readonly text: string; readonly ms: number };
   /** 128 bits, hexadecimal, from which the synthetic path of a competition is drawn in addition to the seed. Never shown before its end. */
@@ -127,6 +129,7 @@ export const originOf = (
 export function importedConfig({
   competition: _,
   joined: __,
+  ephemeral: ___,
   fork,
   ...config
 }: Omit<KeptConfig, 'importedFrom'>): KeptConfig {

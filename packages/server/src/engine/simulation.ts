@@ -54,6 +54,8 @@ export interface SimulationParts {
   readonly checkpointSeq: number;
   /** For a fork: distinguishes its ids of stream events from its ancestors'. */
   readonly tags?: readonly StreamTag[];
+  /** It is in memory alone (D255). */
+  readonly isEphemeral?: boolean;
   /** For a fork without records of its own: the start of its clock, and the market data that its journal does not have. */
   readonly begins?: ForkStart;
   /** Rules in force now, when they differ from those of the journal. */
@@ -113,6 +115,7 @@ export class Simulation implements Follower {
   readonly history: History;
   readonly rows: RowRecorder;
   readonly tags: readonly StreamTag[];
+  readonly #isEphemeral: boolean;
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
   readonly #onError: (error: unknown) => void;
@@ -156,6 +159,7 @@ export class Simulation implements Follower {
     this.#changedRules = parts.changedRules;
     this.#begins = parts.begins;
     this.tags = parts.tags ?? [];
+    this.#isEphemeral = parts.isEphemeral === true;
     this.#market = parts.market;
     this.#onStake = parts.onStake;
     if (parts.hasStake === true) this.#noteStake();
@@ -457,7 +461,7 @@ export class Simulation implements Follower {
    * contains every quote that this simulation depends on.
    */
   #follow({ seq, quotes, listsSymbols, commands }: MarketChange, at: Instant): void {
-    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    if (!this.#records.isAccepting()) throw this.#records.unavailable();
     const { brokerage } = this;
     brokerage.follow(seq);
     const kept: Quote[] = [];
@@ -572,7 +576,7 @@ export class Simulation implements Follower {
     if (isLive(this.feed)) await this.#wantFor(commands);
     const outcomes: Outcome<T>[] = [];
     await this.#alone(async () => {
-      if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+      if (!this.#records.isAccepting()) throw this.#records.unavailable();
       await this.#followAll();
       await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
@@ -623,11 +627,16 @@ export class Simulation implements Follower {
   /** Result of `look` in one turn, after all timers due by now; resolves when it is durable. */
   async standing<T>(look: (standing: Standing) => T): Promise<T> {
     if (!this.#isUpToDate) await this.#upToDate();
-    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    if (!this.#records.isAccepting()) throw this.#records.unavailable();
     const at = this.#executor.catchUp(this.now());
     const result = look({ sequence: this.#records.seq, at });
     await this.#durableWithMarket();
     return result;
+  }
+
+  /** True when it is in memory alone. */
+  get isEphemeral(): boolean {
+    return this.#isEphemeral;
   }
 
   /** True when its records have a follower. */
@@ -716,7 +725,7 @@ export class Simulation implements Follower {
   /** Resolves when everything up to now has happened, durably: the market's records, its quotes, and due timers. */
   async catchUp(): Promise<void> {
     await this.#alone(async () => {
-      if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+      if (!this.#records.isAccepting()) throw this.#records.unavailable();
       await this.#followAll();
       await this.#clockAdvance.to(this.now());
     });

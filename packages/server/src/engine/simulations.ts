@@ -32,7 +32,7 @@ import { MARKET_TENANT } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
 import { NO_CHECKPOINTS } from '../store/checkpoints.js';
 import { WORTH_A_CHECKPOINT } from './checkpoint-schedule.js';
-import { ClockKeeper } from './clock-keeper.js';
+import { ClockKeeper, NO_NOTES } from './clock-keeper.js';
 import { commandsToMeet } from './market-change.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock } from './clock.js';
@@ -244,6 +244,7 @@ export class Simulations {
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
+  private readonly ephemeralClocks = new ClockKeeper(NO_NOTES);
   readonly imports: Imports;
   readonly snapshots: Snapshots;
   private readonly lifetimes: Lifetimes;
@@ -393,8 +394,14 @@ export class Simulations {
   /** Another node acquires a tenant: all its data leaves memory, durably. None of its requests may be running. */
   async leaveTenant(tenantId: string): Promise<void> {
     this.imports.leaveTenant(tenantId);
+    await this.endEphemeral(tenantId);
     this.lifetimes.leave(tenantId);
     await this.closeAllOf(tenantId);
+  }
+
+  /** Ephemeral simulations live at the owner of their tenant, and end when it moves. */
+  private async endEphemeral(tenantId: string): Promise<void> {
+    for (const id of this.ground.store.ephemeral?.idsOf(tenantId) ?? []) await this.remove(id, tenantId);
   }
 
   /** Closes the simulations of a tenant that are in memory. Their state is not used again. */
@@ -538,7 +545,7 @@ export class Simulations {
     for (const [id, { simulation }] of this.open)
       simulation.then(
         (one) => {
-          if (!this.isInCompetition(id)) watcher.opened(one);
+          if (!this.isInCompetition(id) && !one.isEphemeral) watcher.opened(one);
         },
         () => undefined,
       );
@@ -575,7 +582,7 @@ export class Simulations {
   private async keepNow(tenantId: string): Promise<Simulation> {
     const { feed, brokerage } = this.market;
     const config = { ...this.mainConfig(tenantId), start: this.market.now() };
-    const inForce = await keepRules(this.registry, brokerage.rules);
+    const inForce = await keepRules(this.durableRegistry, brokerage.rules);
     const of = { id: mainOf(tenantId), tenantId, config };
     const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
     return this.opened({ ...of, config: kept });
@@ -739,10 +746,14 @@ export class Simulations {
     tenantId: string,
     lists: readonly (readonly [digest: string, length: number])[],
   ): Pick<KeptConfig, 'ownLists'> {
-    const ownLists = charactersOwned(this.registry, lists);
+    const ownLists = charactersOwned(this.durableRegistry, lists);
     if (ownLists === 0) return {};
     this.requireRoomForLists(tenantId, ownLists);
     return { ownLists };
+  }
+
+  private get durableRegistry(): Registry {
+    return durableOf(this.ground.store);
   }
 
   /** Lists of rules are in memory and belong to a simulation: their size is limited for each tenant. */
@@ -814,11 +825,12 @@ export class Simulations {
         wanted.from === undefined,
         isRecorded,
       );
+      const letGoOfAncestors = await this.ancestorsFor(config, parent.id, tenantId, sequence);
       // In one turn, and so in one commit: a fork that is there has its first record.
       const registered = register(this.registry, { id, tenantId, config }, furnished, {
         simulationId: parent.id,
         sequence,
-      });
+      }).finally(letGoOfAncestors);
       // Records of ancestors name these lists, and the parent may be deleted.
       const lists = ownLists(this.registry, parent.id).map(([name, text]) =>
         this.registry.saveSetting(settingsOf(id) + name, text),
@@ -827,7 +839,7 @@ export class Simulations {
         this.ground,
         { id, tenantId, config: { ...config, rules: furnished.inForce } },
         furnished,
-        this.clocks,
+        this.clocksFor(config),
         undefined,
         undefined,
         // A start from its ancestors' checkpoints reads little more than one from its own would.
@@ -841,11 +853,24 @@ export class Simulations {
       const simulation = await opened;
       const open = this.open.get(id);
       if (open !== undefined) open.opened = simulation;
-      this.watcher?.opened(simulation);
+      if (!simulation.isEphemeral) this.watcher?.opened(simulation);
       this.unused.push(id);
       this.restUnused();
       return { simulation, stateHash };
     });
+  }
+
+  /** Brings what an ephemeral fork has in common with its parent into memory. Returns what is called once the fork is registered. */
+  private async ancestorsFor(
+    { ephemeral }: SimulationConfig,
+    parentId: string,
+    tenantId: string,
+    sequence: number,
+  ): Promise<() => void> {
+    const part = this.ground.store.ephemeral;
+    if (ephemeral !== true || part === undefined) return () => undefined;
+    part.requireRoom(tenantId);
+    return part.copyAncestors(parentId, tenantId, sequence);
   }
 
   /** Closes the oldest of the unused forks while there are too many. */
@@ -969,7 +994,7 @@ export class Simulations {
       start: market.now(),
       competition: { id: before.competition.id, role: 'ENTRY', marketId: market.id },
     };
-    const inForce = await keepRules(this.registry, market.brokerage.rules);
+    const inForce = await keepRules(this.durableRegistry, market.brokerage.rules);
     const of = { id, tenantId, config };
     const { feed, brokerage } = market;
     const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
@@ -992,6 +1017,7 @@ export class Simulations {
     const start =
       config.feed === 'live' ? Instant.min(Instant.ofMs(config.start), this.market.now()) : config.start;
     const whole = withChance({ ...config, start });
+    if (config.ephemeral === true) this.ground.store.ephemeral?.requireRoom(tenantId);
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     const { mask } = furnished.feed;
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
@@ -1015,15 +1041,16 @@ export class Simulations {
     const open = this.open.get(id);
     this.open.delete(id);
     const simulation = await open?.simulation.catch(() => undefined);
+    const isFollowed = this.ground.store.ephemeral?.has(id) !== true;
     if (simulation !== undefined) {
-      this.watcher?.closed(simulation);
+      if (isFollowed) this.watcher?.closed(simulation);
       await this.closeWithOwnFeed(simulation);
     }
     await this.restingFeeds.get(id)?.close();
     this.restingFeeds.delete(id);
     await this.registry.deleteSimulation(id, Date.now());
     this.broken.delete(id);
-    this.watcher?.removed(id);
+    if (isFollowed) this.watcher?.removed(id);
     await this.lifetimes.ended(id);
     await this.onRemoved(id);
     return true;
@@ -1199,7 +1226,8 @@ export class Simulations {
         (simulation) => {
           opening.opened = simulation;
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
-          if (of.config.competition === undefined) this.watcher?.opened(simulation);
+          if (of.config.competition === undefined && !simulation.isEphemeral)
+            this.watcher?.opened(simulation);
           this.snapshots.resume(simulation, originOf(of.config));
         },
         () => {
@@ -1213,7 +1241,8 @@ export class Simulations {
   }
 
   private async openNow(of: StoredSimulation, furnished?: FeedAndRules): Promise<Simulation> {
-    const { ground, listings, clocks } = this;
+    const { ground, listings } = this;
+    const clocks = this.clocksFor(of.config);
     await this.closing.get(of.id);
     await ground.store.takeCell?.(of.id);
     const feed = this.restingFeeds.get(of.id);
@@ -1244,20 +1273,24 @@ export class Simulations {
     }
   }
 
+  private clocksFor({ ephemeral }: SimulationConfig): ClockKeeper {
+    return ephemeral === true ? this.ephemeralClocks : this.clocks;
+  }
+
   /** An entry of a competition goes by the rules and the clock of its market, and shares its quotes as a `main` does. */
   private async openEntryNow(
     of: StoredSimulation,
     marketId: string,
     resting: Feed | undefined,
   ): Promise<Simulation> {
-    const { ground, clocks, registry } = this;
+    const { ground, clocks, durableRegistry } = this;
     const market = await this.find(marketId, of.tenantId);
     if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
     const { rules } = market.brokerage;
     const feed = isRecorded(market.feed)
       ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
       : market.feed;
-    const inForce = await keepRules(registry, rules);
+    const inForce = await keepRules(durableRegistry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
 
@@ -1269,12 +1302,12 @@ export class Simulations {
 
   /** A `main` goes by the rules and the clock of the market. Its quotes it shares too, but for a recording, which it reads for itself. */
   private async openMainNow(of: StoredSimulation, resting: Feed | undefined): Promise<Simulation> {
-    const { ground, market, clocks, registry } = this;
+    const { ground, market, clocks, durableRegistry } = this;
     const { rules } = market.brokerage;
     const feed = isRecorded(market.feed)
       ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
       : market.feed;
-    const inForce = await keepRules(registry, rules);
+    const inForce = await keepRules(durableRegistry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
 }
@@ -1383,8 +1416,14 @@ async function openFeedAndRules(
   const calendar = calendarById(config.calendar);
   const feed = resting ?? (await ground.openFeed(config, calendar));
   const rules = rulesFor(ground, feed, calendar, listings, config);
-  return { feed, rules, inForce: await keepRules(ground.store.registry, rules) };
+  const { ephemeral } = ground.store;
+  const lists =
+    config.ephemeral === true && ephemeral !== undefined ? ephemeral.lists : durableOf(ground.store);
+  return { feed, rules, inForce: await keepRules(lists, rules) };
 }
+
+/** The registry of what outlives the process. */
+const durableOf = ({ ephemeral, registry }: Store): Registry => ephemeral?.durableRegistry ?? registry;
 
 /** Enters a new simulation in the registry, with the rules that it begins under. */
 async function register(
@@ -1417,7 +1456,8 @@ async function openSimulation(
   known?: KnownStart,
   isReplica = false,
 ): Promise<Simulation> {
-  const { store, onError, time } = ground;
+  const { onError, time } = ground;
+  const store = ground.store.ephemeral?.storeOf(id) ?? ground.store;
   if (config.start < Instant.first || config.start > Instant.last)
     throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
   const origin = originOf(config);
@@ -1452,6 +1492,7 @@ async function openSimulation(
     seq,
     checkpointSeq,
     tags: [...(fork?.tags ?? []), ...tagsOfLosses(store.registry, id)],
+    isEphemeral: config.ephemeral === true,
     ...(isBeginning && {
       begins: {
         now,

@@ -1,6 +1,5 @@
 import { Instant } from '@sandpit/core';
 import type { Brokerage, Command, Outcome } from '@sandpit/core';
-import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
 import type { ClockAdvance, WalkEnd, WalkOptions } from './clock-advance.js';
 import type { ManualClock } from './clock.js';
@@ -51,7 +50,7 @@ export class Step {
     const { rows, records, walk } = this.#parts;
     await rows.certain();
     for (const command of commands) if (!rows.isReadyFor(command)) await rows.readyFor(command);
-    if (!records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    if (!records.isAccepting()) throw records.unavailable();
     const resume = walk.occupy();
     const append = records.hold((record) => {
       this.#recordCount += 1;

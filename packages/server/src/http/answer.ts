@@ -79,6 +79,13 @@ export const unavailable = (message: string): Answer =>
 /** Refuses a request while the store cannot commit or the server is stopping. The request had no effect. */
 export const SERVICE_UNAVAILABLE = unavailable('Service unavailable');
 
+/** Refuses to add to ephemeral simulations. The request had no effect. */
+export const EPHEMERAL_FULL = refuseCoded(
+  'EPHEMERAL_FULL',
+  'Ephemeral simulations use as much memory as they may: delete some of them',
+  {},
+);
+
 /** Refuses a request beyond a rate limit. */
 export const rateLimited = (retryAfter: number): Answer =>
   refuseCoded('RATE_LIMITED', 'Rate limit exceeded', { retryAfter }, { 'retry-after': String(retryAfter) });

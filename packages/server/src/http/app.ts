@@ -90,6 +90,7 @@ import { realTimers, type Timers } from '../webhooks/timers.js';
 import { Webhooks } from '../webhooks/webhooks.js';
 import type { Resolve } from '../webhooks/addresses.js';
 import type { Cluster } from '../cluster/cluster.js';
+import { storedPart } from '../store/store.js';
 import type { Residents } from '../cluster/tenant-placement.js';
 import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 
@@ -256,7 +257,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const admission = new Admission(deps, tickets, health, competitions, ({ origin }) => {
     if (origin.keyId !== undefined) invitations.seen(origin.keyId);
   });
-  const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
+  const idempotency = new Idempotency(deps.store, deps.clockMs);
   const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
   const comparisons = new Comparisons(deps.store, deps.clockMs);
@@ -264,7 +265,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
   const grants = new KeyGrants(keyPairs, deps.settings.jwtSecret ?? '', deps.clockMs);
   const webhooks = await Webhooks.start({
-    store: deps.store,
+    store: storedPart(deps.store),
     simulations: deps.simulations,
     translator: webhookMessages,
     addresses: {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { inSlices } from '../engine/slice.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
+import type { Store } from '../store/store.js';
 import { Answer, refuse } from './answer.js';
 
 const TTL_MS = 86_400_000;
@@ -21,16 +22,29 @@ export class PendingAnswer {
   /** True when the answer has been written to the journal already. */
   isKept = false;
   readonly #answer: Omit<StoredAnswer, 'statusCode' | 'body'>;
+  #endsWith: string | undefined;
 
-  constructor(answer: Omit<StoredAnswer, 'statusCode' | 'body'>) {
+  constructor(answer: Omit<StoredAnswer, 'statusCode' | 'body'>, endsWith?: string) {
     this.#answer = answer;
+    this.#endsWith = endsWith;
+  }
+
+  /** The answer is about an ephemeral simulation: it is kept in memory, and no longer than the simulation. */
+  endWith(simulationId: string): void {
+    this.#endsWith = simulationId;
   }
 
   /** The answer to store; undefined for an answer that is never stored. */
   keep(answer: Answer): StoredAnswer | undefined {
     if (NEVER_KEPT.has(answer.status)) return undefined;
     this.isKept = true;
-    return { ...this.#answer, statusCode: answer.status, body: answer.text };
+    const endsWith = this.#endsWith;
+    return {
+      ...this.#answer,
+      statusCode: answer.status,
+      body: answer.text,
+      ...(endsWith !== undefined && { endsWith }),
+    };
   }
 }
 
@@ -42,6 +56,8 @@ export interface KeyedRequest {
   readonly method: string;
   /** Path with its parameters, without the query. */
   readonly path: string;
+  /** The simulation that the path names. */
+  readonly named?: string | undefined;
   readonly body: unknown;
   /** True when its text is so long that others have turns while its fingerprint is computed. */
   readonly isLong: boolean;
@@ -51,11 +67,13 @@ export interface KeyedRequest {
 export class Idempotency {
   readonly #journal: Journal;
   readonly #clockMs: () => number;
+  readonly #isEphemeral: (simulationId: string) => boolean;
   readonly #underWay = new Set<string>();
 
-  constructor(journal: Journal, clockMs: () => number) {
+  constructor({ journal, ephemeral }: Pick<Store, 'journal' | 'ephemeral'>, clockMs: () => number) {
     this.#journal = journal;
     this.#clockMs = clockMs;
+    this.#isEphemeral = (simulationId) => ephemeral?.has(simulationId) === true;
   }
 
   /** Does the request, unless it has been done: then its answer is replayed. */
@@ -65,7 +83,7 @@ export class Idempotency {
     perform: (pending: PendingAnswer) => Promise<Answer>,
   ): Promise<Answer> {
     if (!VALID_KEY.test(key)) return refuse(400, ['Idempotency-Key must be 1 to 255 visible characters']);
-    const { tenantId, simulationId, route } = request;
+    const { tenantId, simulationId, route, named } = request;
     const nowMs = this.#clockMs();
     const fingerprint = request.isLong ? await inSlices(fingerprintSteps(request)) : fingerprintOf(request);
     const kept = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
@@ -81,14 +99,17 @@ export class Idempotency {
     try {
       const found = kept === undefined ? undefined : await kept;
       if (found !== undefined) return replayOf(found, fingerprint);
-      const pending = new PendingAnswer({
-        tenantId,
-        simulationId,
-        route,
-        key,
-        fingerprint,
-        expiresAt: nowMs + TTL_MS,
-      });
+      const pending = new PendingAnswer(
+        {
+          tenantId,
+          simulationId,
+          route,
+          key,
+          fingerprint,
+          expiresAt: nowMs + TTL_MS,
+        },
+        named !== undefined && this.#isEphemeral(named) ? named : undefined,
+      );
       const answer = await perform(pending);
       if (!pending.isKept) {
         const stored = pending.keep(answer);

@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
+import { EphemeralFull } from '../store/ephemeral-cells.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
 import { addressOf } from './cluster/client-address.js';
 import { RefusedBody, UNSUPPORTED_TYPE } from './bodies/refused-body.js';
@@ -13,6 +14,7 @@ import { type HttpErrorStatus, type Route, routes, statusNames } from '@sandpit/
 import { BadCursor } from './translate/pages.js';
 import {
   type Answer,
+  EPHEMERAL_FULL,
   INTERNAL_ERROR,
   refuse,
   refuseCoded,
@@ -247,6 +249,7 @@ export function failed(request: FastifyRequest, to: FastifyReply, error: unknown
 function answerForError(request: FastifyRequest, error: unknown): Answer {
   if (error instanceof RefusedBody) return error.answer;
   if (error instanceof RecordsMissing) return unavailable(error.message);
+  if (error instanceof EphemeralFull) return EPHEMERAL_FULL;
   if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
   if (error instanceof MarketDataLimit)
     return refuseCoded('MARKET_DATA_LIMIT', error.message, { limit: error.limit });

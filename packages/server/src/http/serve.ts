@@ -141,7 +141,12 @@ function keyed(
   idempotency: Idempotency,
   route: string,
   key: string | string[],
-  call: { readonly request: FastifyRequest; readonly status: number; readonly body: unknown },
+  call: {
+    readonly request: FastifyRequest;
+    readonly params: unknown;
+    readonly status: number;
+    readonly body: unknown;
+  },
   handle: (call: unknown) => Result | Promise<Result>,
 ): Promise<Answer> {
   const { request, status } = call;
@@ -157,6 +162,7 @@ function keyed(
       route,
       method: request.method,
       path: end === -1 ? url : url.slice(0, end),
+      named: (call.params as { readonly simulationId?: string } | undefined)?.simulationId,
       body: call.body,
       isLong: request.body instanceof ValidatedBody,
     },

@@ -31,6 +31,8 @@ export interface StoredAnswer {
   readonly body: string;
   /** Wall-clock ms after which the key may be used again. */
   readonly expiresAt: number;
+  /** An ephemeral simulation that it is about: it is kept in memory, and ends with that simulation. */
+  readonly endsWith?: string;
 }
 
 /** A value that a store has in memory, or a promise of it if it must query a server. */

@@ -1,6 +1,6 @@
 import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
-import type { DamagedJournal, Journal, StoredAnswer, ValueOrPromise } from './journal.js';
+import type { DamagedJournal, Journal, StoreUnavailable, StoredAnswer, ValueOrPromise } from './journal.js';
 import type { Ownership } from './ownership.js';
 import type { PastAccess } from './past.js';
 import type { Registry, SimulationEntry } from './registry.js';
@@ -27,6 +27,10 @@ export interface Store {
   takeCell?(simulationId: string): ValueOrPromise<void>;
   /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
+  /** Simulations in memory beside those that are stored; absent = there are none (D255). */
+  readonly ephemeral?: EphemeralPart;
+  /** A reason of its own why only commands that reduce risk are accepted; undefined = there is none. */
+  refusal?(): StoreUnavailable | undefined;
   /** For migrations; absent = it cannot be migrated. */
   readonly contents?: StoreContents;
   /** Performs a test commit, or rejects with `StoreUnavailable` within a second. */
@@ -37,6 +41,28 @@ export interface Store {
   check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
   /** Commits the appended records, and releases the data directory. */
   close(): Promise<void>;
+}
+
+/** Ephemeral simulations: they are in memory alone, and end with the process (D255). */
+export interface EphemeralPart {
+  has(simulationId: string): boolean;
+  /** The store as an ephemeral simulation sees it; for any other one the whole store. */
+  storeOf(simulationId: string): Store;
+  /** Throws `EphemeralFull` if the tenant, or all tenants together, use as much memory as they may. */
+  requireRoom(tenantId: string): void;
+  /**
+   * Copies into memory the records that an ephemeral fork has in common with a stored parent; does nothing for an ephemeral parent. The
+   * returned function is called once the fork is registered, or will not be. Rejects with `EphemeralFull`.
+   */
+  copyAncestors(parentId: string, tenantId: string, upTo: number): Promise<() => void>;
+  /** Lists of rules for simulations in memory: a new one is in memory alone. */
+  readonly lists: Pick<Registry, 'setting' | 'saveSetting'>;
+  /** The registry without them. */
+  readonly durableRegistry: Registry;
+  /** Those of a tenant, oldest first. */
+  idsOf(tenantId: string): readonly string[];
+  /** Memory that they use. */
+  readonly bytes: number;
 }
 
 /** The setting that marks the destination of a migration that has not finished: the source installation. */
@@ -74,3 +100,7 @@ export interface StoreHealth {
   /** Appends and changes that wait to become durable. */
   readonly waiting: number;
 }
+
+/** A store without its ephemeral simulations in the registry: for what is stored about stored ones. */
+export const storedPart = (store: Store): Store =>
+  store.ephemeral === undefined ? store : { ...store, registry: store.ephemeral.durableRegistry };

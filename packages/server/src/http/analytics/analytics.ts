@@ -52,7 +52,7 @@ export class Analytics {
     const history = await simulation.past();
     const upTo = Math.min(simulation.published, history.position(simulation.id));
     const studied = this.#studied(simulation, upTo);
-    const { past } = this.#store;
+    const past = simulation.isEphemeral ? undefined : this.#store.past;
     if (past === undefined) return this.#here(name, simulation, studied, question, emit);
     if (this.#waiting.size >= MOST_WAITING) throw new StoreUnavailable('Too many studies are waiting');
     const worker = (this.#worker ??= this.#start({

@@ -57,6 +57,10 @@ const MAIN_IS_NOT_ONE_FILE = refuse(
   'The main simulation is exported with its tenant: sandpit tenant export NAME',
 );
 const TOO_DEEP = refuse(409, 'A fork has at most 64 generations before it');
+const STAYS_EPHEMERAL = refuse(
+  409,
+  'A fork of an ephemeral simulation is ephemeral: export it and import the file to store it',
+);
 export const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
 const GOES_WITH_COMPETITION = refuse(409, 'A simulation of a competition is deleted with the competition');
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
@@ -78,7 +82,7 @@ export function simulationsHandlers(
     await keyPairs.endSimulation(simulationId).catch(() => undefined);
   };
   return {
-    async createSimulation({ principal, body }) {
+    async createSimulation({ principal, body, pending }) {
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       if (!isLifetime(body.ttl)) return BAD_TTL;
@@ -93,6 +97,7 @@ export function simulationsHandlers(
         allowed,
       );
       if (simulation instanceof Answer) return simulation;
+      if (simulation.isEphemeral) pending?.endWith(simulation.id);
       const info = simulations.info(simulation.id, tenantId);
       if (info === undefined) return SIMULATION_NOT_FOUND;
       return simulationOf(info, { now: simulation.now(), isOwner: isOwner(principal) });
@@ -231,7 +236,7 @@ export function simulationsHandlers(
       return removed ? { snapshotId, message: 'Snapshot deleted' } : SNAPSHOT_NOT_FOUND;
     },
 
-    async forkSimulation({ principal, params, body }) {
+    async forkSimulation({ principal, params, body, pending }) {
       const { simulationId } = params;
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
@@ -239,6 +244,7 @@ export function simulationsHandlers(
       if (parent === undefined) return SIMULATION_NOT_FOUND;
       if (isRunning(simulationId)) return NOT_OVER_YET;
       if (!isLifetime(body.ttl)) return BAD_TTL;
+      if (parent.config.ephemeral === true && body.ephemeral === false) return STAYS_EPHEMERAL;
       const allowed = allowedFor(tier, settings);
       const wanted = {
         ...forkOf(body, calendarById(parent.config.calendar)),
@@ -251,6 +257,7 @@ export function simulationsHandlers(
           allowed,
         );
         if (forked instanceof Answer) return forked;
+        if (forked?.simulation.isEphemeral === true) pending?.endWith(forked.simulation.id);
         const info = forked && simulations.info(forked.simulation.id, tenantId);
         if (info === undefined) return SIMULATION_NOT_FOUND;
         const shown = simulationOf(info, { now: forked?.simulation.now(), isOwner: isOwner(principal) });

@@ -6,10 +6,12 @@ import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, type Simulations } from '../../engine/simulations.js';
 import type { Step } from '../../engine/step.js';
 import { TenantTurns, type Turn } from '../../engine/tenant-turns.js';
+import { EphemeralFull } from '../../store/ephemeral-cells.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import { isMadeBy } from '../admission.js';
 import {
   Answer,
+  EPHEMERAL_FULL,
   ORDER_NOT_FOUND,
   PORTFOLIO_NOT_FOUND,
   refuse,
@@ -42,6 +44,14 @@ const MOST_EVENTS_TOGETHER = 20_000;
 const MOST_RECORDS_TOGETHER = 100_000;
 
 const NOT_STEPPED = refuse(409, 'Only a created simulation with a manual clock can be stepped');
+const NOT_EPHEMERAL = refuse(
+  409,
+  'The first simulation of this request is ephemeral, and this one is stored: step it in another request',
+);
+const NOT_STORED = refuse(
+  409,
+  'The first simulation of this request is stored, and this one is ephemeral: step it in another request',
+);
 const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
@@ -125,6 +135,8 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
         const taken: { readonly simulation: Simulation; readonly step: Step; readonly body: StepBody }[] = [];
         const together = { events: MOST_EVENTS_TOGETHER, records: MOST_RECORDS_TOGETHER };
         const texts: string[] = [];
+        /** The kind of all: one commit is of one store. */
+        let areEphemeral: boolean | undefined;
         let answer: Answer;
         try {
           for (const part of body.steps) {
@@ -132,6 +144,8 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
             const result = await resultOf(async () => {
               const simulation = await found(simulations, principal, simulationId);
               if (simulation instanceof Answer) return simulation;
+              areEphemeral ??= simulation.isEphemeral;
+              if (simulation.isEphemeral !== areEphemeral) return areEphemeral ? NOT_EPHEMERAL : NOT_STORED;
               const step = await begun(simulation);
               if (step === undefined) return NOT_STEPPED;
               taken.push({ simulation, step, body: asked });
@@ -152,8 +166,9 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
             texts.push(JSON.stringify({ simulationId, ...result }));
           }
           answer = new Answer(status, `{"results":[${texts.join(',')}]}`);
-          const kept = pending?.keep(answer);
           const [first] = taken;
+          if (first?.simulation.isEphemeral === true) pending?.endWith(first.simulation.id);
+          const kept = pending?.keep(answer);
           if (kept !== undefined && first !== undefined) first.step.keep(kept);
         } finally {
           // In one turn, which is one commit.
@@ -198,6 +213,7 @@ async function resultOf(
     const result = await part();
     return result instanceof Answer ? { error: JSON.parse(result.text) as unknown } : result;
   } catch (error) {
+    if (error instanceof EphemeralFull) return { error: JSON.parse(EPHEMERAL_FULL.text) as unknown };
     if (!(error instanceof StoreUnavailable)) throw error;
     return { error: JSON.parse(SERVICE_UNAVAILABLE.text) as unknown };
   }

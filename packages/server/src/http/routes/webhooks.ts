@@ -40,6 +40,8 @@ export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): W
       simulationId === EVERY_SIMULATION ||
       simulations.info(simulationId, tenantId) !== undefined;
     if (!isKnown) return SIMULATION_NOT_FOUND;
+    if (simulationId !== undefined && simulations.info(simulationId, tenantId)?.config.ephemeral === true)
+      return refuse(400, ['simulationId must not name an ephemeral simulation']);
     if (url === undefined) return undefined;
     try {
       await webhooks.checkAddress(url);

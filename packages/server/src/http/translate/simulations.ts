@@ -37,7 +37,7 @@ const DEFAULT_SPEED = 60;
 
 /** The simulation described by a body. */
 export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
-  const { feed, clock, name, start, speed, seed, replay, earlyAssignment, ttl } = body;
+  const { feed, clock, name, start, speed, seed, replay, earlyAssignment, ttl, ephemeral } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
   const begins = start === undefined ? Instant.ofMs(nowMs) : instantOf(start, calendarById(calendar));
   // One digit of a future's year is one of these years.
@@ -56,6 +56,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     ...(body.luld === true && { luld: true as const }),
     ...((body.shortSaleRestriction ?? calendar === 'XNYS') && { shortSaleRestriction: true as const }),
     ...(ttl !== undefined && { ttl: { text: ttl, ms: realMs(ttl) } }),
+    ...(ephemeral === true && { ephemeral }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
@@ -80,7 +81,7 @@ export const realMs = (text: string): number => lengthMs(text, Date.now());
 
 /** The fork described by a body; `calendar` is its parent's. */
 export function forkOf(
-  { name, from, clock = 'manual', speed, seed, ttl }: ForkBody,
+  { name, from, clock = 'manual', speed, seed, ttl, ephemeral }: ForkBody,
   calendar: Calendar,
 ): WantedFork {
   const { snapshotId, at, sequence } = from ?? {};
@@ -93,6 +94,7 @@ export function forkOf(
     speed: speed ?? DEFAULT_SPEED,
     ...(seed !== undefined && { seed: seedNumber(seed) }),
     ...(ttl !== undefined && { ttl: { text: ttl, ms: realMs(ttl) } }),
+    ...(ephemeral === true && { ephemeral }),
   };
 }
 
@@ -142,6 +144,7 @@ export function simulationOf(
     }),
     ...(config.importedFrom !== undefined && { importedFrom: config.importedFrom }),
     ...(ttl !== undefined && { ttl: ttl.text }),
+    ...(config.ephemeral === true && { ephemeral: true as const }),
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
     ...(imported !== undefined && { status: imported.status }),

@@ -34,7 +34,7 @@ describe('A killed and restarted PostgreSQL server', () => {
       expect(performance.now() - began).toBeLessThan(2_000);
       expect(store.health().status).toBe('failing');
       // Of two requests with one key the second one does not wait for the store, whose failure must not end the process.
-      const idempotency = new Idempotency(store.journal, Date.now);
+      const idempotency = new Idempotency(store, Date.now);
       const keyed = {
         tenantId: 'a',
         simulationId: 'main',

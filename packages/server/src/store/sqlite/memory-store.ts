@@ -1,4 +1,3 @@
-import { MessageChannel } from 'node:worker_threads';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import type { CheckpointMaking } from '../checkpoints.js';
 import { lineOf } from '../history/history-queries.js';
@@ -8,7 +7,7 @@ import { MemoryWebhooks } from './webhooks/memory-webhooks.js';
 import type { Store } from '../store.js';
 import { Statements } from './database/connection.js';
 import { HistoryInPlace } from './history/history-host.js';
-import { HistoryWork } from './history/history-work.js';
+import { HistoryWork, IN_MEMORY } from './history/history-work.js';
 import { SqliteHistory } from './history/sqlite-history.js';
 import { JournalBlocks } from './journal/journal-blocks.js';
 import { SimulationKeys } from './journal/simulation-keys.js';
@@ -16,7 +15,7 @@ import { SqliteJournal } from './journal/sqlite-journal.js';
 import { WriteQueue } from './journal/write-queue.js';
 import { RegistryQueries } from './registry/registry-tables.js';
 import { SqliteRegistry } from './registry/sqlite-registry.js';
-import { startInMemory } from './writer/journal-writer.js';
+import { writeInPlace } from './writer/journal-writer.js';
 
 export interface MemoryStoreOptions {
   /** Recovery, for imported simulations: their rows are made from the journal. Absent = there are none. */
@@ -25,12 +24,12 @@ export interface MemoryStoreOptions {
 
 /** The embedded store in memory and on the calling thread: for tests, and for programs that embed a brokerage. It ends with the process. */
 export async function openMemoryStore({ standbyFrom }: MemoryStoreOptions = {}): Promise<Store> {
-  const { port1, port2 } = new MessageChannel();
-  const statements = new Statements(startInMemory(port2));
-  const queue = WriteQueue.over(port1);
+  const { line, database } = writeInPlace();
+  const queue = WriteQueue.inPlace(line, true, () => undefined);
+  const statements = new Statements(database, () => queue.flush());
   const blocks = new JournalBlocks(statements);
   const keys = new SimulationKeys(statements, blocks);
-  const work = new HistoryWork(':memory:', statements);
+  const work = new HistoryWork(IN_MEMORY, statements);
   const makeRowsHere = async (simulationId: string, upTo: number): Promise<void> => {
     const key = keys.find(simulationId)?.key;
     if (key === undefined || standbyFrom === undefined) return;
@@ -64,7 +63,6 @@ export async function openMemoryStore({ standbyFrom }: MemoryStoreOptions = {}):
     await commits.close();
     await history.close();
     await queue.close();
-    port2.close();
   };
   return {
     journal: new SqliteJournal(queue, statements, blocks, keys),

@@ -61,12 +61,16 @@ export function all<Row>(statement: Select<Row>, ...values: readonly SqlValue[])
 export class Statements {
   readonly #database: Database;
   readonly #prepared = new Map<string, Statement>();
+  readonly #before: (() => void) | undefined;
 
-  constructor(database: Database) {
+  /** `before`: called before each statement, for a journal whose last records are not in its tables yet. */
+  constructor(database: Database, before?: () => void) {
     this.#database = database;
+    this.#before = before;
   }
 
   of<Row>(sql: string): Select<Row> {
+    this.#before?.();
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);

@@ -109,6 +109,7 @@ export class HistoryThread implements HistoryHost {
 /** Tables in memory, for stores of one thread. */
 export class HistoryInPlace implements HistoryHost {
   readonly work: HistoryWork;
+  #isTidying = false;
 
   constructor(work: HistoryWork) {
     this.work = work;
@@ -116,14 +117,30 @@ export class HistoryInPlace implements HistoryHost {
 
   ask(request: HistoryRequest): Promise<unknown> {
     try {
-      return Promise.resolve(this.work.answer(request));
+      const answer = this.work.answer(request);
+      if (request.kind === 'forget' || request.kind === 'open') this.#tidyLater();
+      return Promise.resolve(answer);
     } catch (error) {
       return Promise.reject(new HistoryTrouble(historyFailureOf(error)));
     }
   }
 
-  stop(): Promise<void> {
-    this.work.close(false);
+  /** Removes rows of deleted simulations, a few each time that other work had a turn. */
+  #tidyLater(): void {
+    if (this.#isTidying) return;
+    this.#isTidying = true;
+    setImmediate(() => {
+      this.#isTidying = false;
+      try {
+        if (this.work.tidy()) this.#tidyLater();
+      } catch {
+        // They are found again when the history is opened.
+      }
+    }).unref();
+  }
+
+  stop(_reason: string, isSealed: boolean): Promise<void> {
+    this.work.close(isSealed);
     return Promise.resolve();
   }
 }

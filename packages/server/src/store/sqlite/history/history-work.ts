@@ -50,6 +50,9 @@ export type HistoryRequest =
       readonly to: number;
     };
 
+/** The path of tables in memory. */
+export const IN_MEMORY = ':memory:';
+
 /** The tables of a data directory: written and read in one thread, so that a list never waits for another thread's rows. */
 export class HistoryWork {
   readonly #path: string;
@@ -171,6 +174,6 @@ export class HistoryWork {
       // No space for it: the log is unchanged.
     }
     database.close();
-    if (isSealed && isCopied) sealHistory(this.#path);
+    if (isSealed && isCopied && this.#path !== IN_MEMORY) sealHistory(this.#path);
   }
 }

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
 import { DamagedJournal, StoreUnavailable, UnusableDirectory } from '../../journal.js';
 import { AlreadyExists, NotInRegistry } from '../../registry.js';
 import type { StoreHealth } from '../../store.js';
@@ -13,8 +12,13 @@ const PATIENCE_MS = 1_000;
 /** Limit on the waiting text: a stalled disk must not let memory grow without end; far above the needs of a healthy disk. */
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
+/** Records and operations that a queue in memory collects before it writes them, at most those of a turn. */
+const MOST_COLLECTED = 512;
+
+const DONE = Promise.resolve();
+
 /** The way to a writer. */
-interface WriterLine {
+export interface WriterLine {
   postMessage(message: ToWriter, transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (message: FromWriter) => void): unknown;
   terminate(): unknown;
@@ -40,9 +44,13 @@ export class WriteQueue {
     readonly reject: (error: Error) => void;
   }[] = [];
 
-  private constructor(writer: WriterLine, onFatal: (error: Error) => void) {
+  /** Appends are as safe in the queue as behind it: they are acknowledged at once. */
+  readonly #isInMemory: boolean;
+
+  private constructor(writer: WriterLine, onFatal: (error: Error) => void, isInMemory = false) {
     this.#writer = writer;
     this.#onFatal = onFatal;
+    this.#isInMemory = isInMemory;
     writer.on('message', (message: FromWriter) => this.#receive(message));
   }
 
@@ -71,16 +79,14 @@ export class WriteQueue {
     return queue;
   }
 
-  /** A queue in front of a writer on the same thread. */
-  static over(port: MessagePort): WriteQueue {
-    return new WriteQueue(
-      {
-        postMessage: (message, transfer) => port.postMessage(message, transfer),
-        on: (event, listener) => port.on(event, listener),
-        terminate: () => port.close(),
-      },
-      () => undefined,
-    );
+  /** A queue in front of a writer on the same thread. `isInMemory`: readers call `flush` before they look. */
+  static inPlace(line: WriterLine, isInMemory: boolean, onFatal: (error: Error) => void): WriteQueue {
+    return new WriteQueue(line, onFatal, isInMemory);
+  }
+
+  /** Hands everything that is collected to the writer, which has written it when this returns if it is on this thread. */
+  flush(): void {
+    if (this.#sent.length === 0) this.#send();
   }
 
   /** Reason why nothing can be appended now. */
@@ -95,11 +101,18 @@ export class WriteQueue {
     const outgoing = this.#collect();
     outgoing.addRecord(simulation, seq, at, payload);
     this.#waitingCharacters += payload.length;
-    return outgoing.promise;
+    return this.#acknowledged(outgoing);
+  }
+
+  #acknowledged(outgoing: OutgoingBatch): Promise<void> {
+    if (!this.#isInMemory) return outgoing.promise;
+    if (outgoing.count >= MOST_COLLECTED) this.flush();
+    return DONE;
   }
 
   /** Resolves when everything appended so far is durable, however long the disk is full. Rejects when the store fails. */
   durable(): Promise<void> {
+    if (this.#isInMemory) this.flush();
     const number = this.#collecting?.number ?? this.#sent.at(-1)?.number;
     if (number === undefined) return Promise.resolve();
     return new Promise((resolve, reject) => this.#durableWaiters.push({ number, resolve, reject }));
@@ -109,13 +122,14 @@ export class WriteQueue {
   add(operation: Operation): Promise<void> {
     const outgoing = this.#collect();
     outgoing.addOperation(operation);
-    return outgoing.promise;
+    return this.#acknowledged(outgoing);
   }
 
   /** Like `add`; rejects also when the registry refuses the operation. */
   async submit(operation: Operation): Promise<void> {
     const outgoing = this.#collect();
     const index = outgoing.addOperation(operation);
+    if (this.#isInMemory) this.flush();
     await outgoing.promise;
     const refused = outgoing.refusals.find((refusal) => refusal.operation === index);
     if (refused !== undefined) throw refusalError(refused);
@@ -126,6 +140,8 @@ export class WriteQueue {
     if (this.#collecting !== undefined) return this.#collecting;
     this.#batches += 1;
     const outgoing = new OutgoingBatch(this.#batches);
+    // Callers have been answered already.
+    if (this.#isInMemory) outgoing.promise.catch(() => undefined);
     this.#collecting = outgoing;
     this.#sendSoon();
     return outgoing;
@@ -270,7 +286,8 @@ export class WriteQueue {
   }
 }
 
-function openingError({ name, message }: { readonly name: string; readonly message: string }): Error {
+/** The error of a database that the writer could not open. */
+export function openingError({ name, message }: { readonly name: string; readonly message: string }): Error {
   if (name === 'DamagedJournal') return new DamagedJournal(message);
   if (name === 'UnusableDirectory') return new UnusableDirectory(message);
   if (name === 'StoreUnavailable') return new StoreUnavailable(message);

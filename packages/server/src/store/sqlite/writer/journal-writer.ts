@@ -19,6 +19,8 @@ import { Purge } from './purge.js';
 import { RegistryTables } from '../registry/registry-tables.js';
 import { Reserve } from './reserve.js';
 import { tailHash } from '../journal/row-sums.js';
+import { openingError } from '../journal/write-queue.js';
+import type { WriterLine } from '../journal/write-queue.js';
 import { uninterrupted } from '../../../threads/process-end.js';
 
 /** A group ends after this many records, so that those in it do not wait for a very long commit. */
@@ -27,11 +29,27 @@ const RETRY_MS = 250;
 /** Delay before the reserve is created, since a start has more urgent work, and between attempts to restore it. */
 const RESERVE_MS = 2_000;
 
+/** The writer's end of its line to the main thread. */
+interface WriterPort {
+  /** The next message that has arrived and was not received. */
+  next(): ToWriter | undefined;
+  tell(message: FromWriter): void;
+  close(): void;
+  /** For a writer that shares its thread: does unhurried work after other work had a turn. Absent = the thread has no other work. */
+  readonly later?: (work: () => void) => void;
+}
+
+const portOfThread = (port: MessagePort): WriterPort => ({
+  next: () => (receiveMessageOnPort(port) as { readonly message: ToWriter } | undefined)?.message,
+  tell: (message) => port.postMessage(message),
+  close: () => port.close(),
+});
+
 class JournalWriter {
   readonly #log: CommitLog;
   /** Absent in memory. */
   readonly #reserve: Reserve | undefined;
-  readonly #port: MessagePort;
+  readonly #port: WriterPort;
   readonly #pageLimit: Int32Array | undefined;
   readonly #blocks: BlockTable;
   readonly #answers: AnswerTable;
@@ -45,13 +63,15 @@ class JournalWriter {
   #reserveTimer: NodeJS.Timeout | undefined;
   #isReserveSpent = false;
   #shownPageLimit = 0;
+  #isPurgeAwaited = false;
+  #isTurnOfPurge = false;
   #isClosing = false;
   #isOver = false;
 
   constructor(
     log: CommitLog,
     reserve: Reserve | undefined,
-    port: MessagePort,
+    port: WriterPort,
     pageLimit: Int32Array | undefined,
   ) {
     this.#log = log;
@@ -82,9 +102,9 @@ class JournalWriter {
 
   #takeArrived(): void {
     for (;;) {
-      const next = receiveMessageOnPort(this.#port) as { readonly message: ToWriter } | undefined;
+      const next = this.#port.next();
       if (next === undefined) return;
-      this.#take(next.message);
+      this.#take(next);
     }
   }
 
@@ -94,7 +114,8 @@ class JournalWriter {
       for (;;) {
         this.#takeArrived();
         if (this.#group.length === 0) this.#nextGroup();
-        if (this.#group.length === 0 && !this.#purge.isPending) break;
+        const isIdle = this.#group.length === 0;
+        if (isIdle && (!this.#purge.isPending || this.#isPurgeLater())) break;
         if (!this.#commitGroup()) break;
         this.#log.tidy();
       }
@@ -102,6 +123,25 @@ class JournalWriter {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** True when removals wait for a later turn, because the thread has other work. A close leaves them to the next start. */
+  #isPurgeLater(): boolean {
+    const { later: afterOthers } = this.#port;
+    if (afterOthers === undefined) return false;
+    if (this.#isClosing) return true;
+    if (this.#isTurnOfPurge) {
+      this.#isTurnOfPurge = false;
+      return false;
+    }
+    if (!this.#isPurgeAwaited)
+      afterOthers(() => {
+        this.#isPurgeAwaited = false;
+        this.#isTurnOfPurge = true;
+        if (this.#retry === undefined) this.#work();
+      });
+    this.#isPurgeAwaited = true;
+    return true;
   }
 
   #nextGroup(): void {
@@ -258,35 +298,72 @@ class JournalWriter {
   }
 
   #tell(message: FromWriter): void {
-    this.#port.postMessage(message);
+    this.#port.tell(message);
   }
 }
 
-/** A writer in memory, on the calling thread: it receives messages from `port`. Returns its database. */
-export function startInMemory(port: MessagePort): Database {
-  const log = new CommitLog(undefined);
-  const writer = new JournalWriter(log, undefined, port, undefined);
-  port.on('message', (message: ToWriter) => writer.receive(message));
-  return log.database;
+/** A writer on the calling thread: messages are processed, and answered, in the turn in which they are sent. */
+export interface WriterInPlace {
+  readonly line: WriterLine;
+  readonly database: Database;
+}
+
+/** Opens the journal of a directory, or one in memory. Throws as the writer's thread reports it. */
+export function writeInPlace(directory?: string): WriterInPlace {
+  let listener: ((message: FromWriter) => void) | undefined;
+  const early: FromWriter[] = [];
+  const port: WriterPort = {
+    next: () => undefined,
+    tell: (message) => {
+      if (listener === undefined) early.push(message);
+      else listener(message);
+    },
+    close: () => undefined,
+    later: (work) => void setImmediate(work).unref(),
+  };
+  const reserve = directory === undefined ? undefined : new Reserve(directory);
+  const { log, fullness } = opened(directory, reserve);
+  const writer = new JournalWriter(log, reserve, port, undefined);
+  if (fullness !== undefined) writer.reserveSpent(fullness);
+  if (directory !== undefined) writer.resume();
+  return {
+    database: log.database,
+    line: {
+      postMessage: (message) => writer.receive(message),
+      on: (_, receive) => {
+        listener = receive;
+        for (const message of early.splice(0)) receive(message);
+      },
+      terminate: () => undefined,
+    },
+  };
+}
+
+function opened(directory: string | undefined, reserve: Reserve | undefined): ReturnType<typeof openLog> {
+  if (directory === undefined || reserve === undefined) return { log: new CommitLog(undefined) };
+  try {
+    return openLog(directory, reserve);
+  } catch (error) {
+    const known = unusable(directory, error);
+    const { name, message } = known instanceof Error ? known : new Error(String(known));
+    throw openingError({ name: isDiskFull(error) ? 'StoreUnavailable' : name, message });
+  }
 }
 
 function start(port: MessagePort, data: WriterData): void {
   const reserve = new Reserve(data.directory);
+  const own = portOfThread(port);
   try {
     const { log, fullness } = openLog(data.directory, reserve);
-    const writer = new JournalWriter(log, reserve, port, data.pageLimit);
+    const writer = new JournalWriter(log, reserve, own, data.pageLimit);
     port.on('message', (message: ToWriter) => uninterrupted(() => writer.receive(message)));
-    port.postMessage({ kind: 'ready' } satisfies FromWriter);
+    own.tell({ kind: 'ready' });
     if (fullness !== undefined) writer.reserveSpent(fullness);
     writer.resume();
   } catch (error) {
     const known = unusable(data.directory, error);
     const { name, message } = known instanceof Error ? known : new Error(String(known));
-    port.postMessage({
-      kind: 'not-opened',
-      name: isDiskFull(error) ? 'StoreUnavailable' : name,
-      message,
-    } satisfies FromWriter);
+    own.tell({ kind: 'not-opened', name: isDiskFull(error) ? 'StoreUnavailable' : name, message });
   }
 }
 
