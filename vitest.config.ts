@@ -41,7 +41,7 @@ export default defineConfig({
     setupFiles: ['scripts/property-seed.ts'],
     globalSetup: ['scripts/postgres-setup.ts'],
     sequence: { sequencer: SlowestFirst },
-    // Tests with servers of their own wait for a fifth of their time: one worker more than cores keeps all cores busy.
+    // Tests with their own servers wait for a fifth of their time: one worker more than cores keeps all cores busy.
     maxWorkers: availableParallelism() + 1,
     // Modules hold no state between tests; reloading them for each file used a third of the whole time.
     isolate: false,

@@ -239,7 +239,7 @@ class Sender {
   }
 }
 
-/** The times of other tenants beside a flood, a row for each. */
+/** The times of other tenants next to a flood, a row for each. */
 async function rowsBeside(
   name: string,
   flood: Flood,

@@ -3,7 +3,7 @@
  * `kill -9` of one node until each of its tenants has been answered by another. Then a second node is stopped with SIGTERM: until it has
  * ended, and until the last node has answered each of its tenants. One tenant in ten has an open order.
  *
- * Leaves out: nodes and database on machines of their own; load meanwhile.
+ * Leaves out: nodes and database on their own machines; load meanwhile.
  *
  *   npx tsc -b && npx tsx scripts/join.ts && npx tsx bench/cluster-cells.ts      BENCH_TENANTS, BENCH_NODES
  */

@@ -1,4 +1,4 @@
-/** The process that bench/recovery.ts kills: fills a data directory with open orders and many records, and goes on until it is ended. */
+/** The process that bench/recovery.ts kills: fills a data directory with open orders and many records, and continues until it is ended. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Simulation } from '../packages/server/dist/engine/simulation.js';
 import { keepFull } from './measure.js';

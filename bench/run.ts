@@ -1,5 +1,5 @@
 /**
- * All measurements, one after the other, each in a process of its own: `npm run bench`. Writes bench/results/<date>-<commit>.md and the
+ * All measurements, one after the other, each in its own process: `npm run bench`. Writes bench/results/<date>-<commit>.md and the
  * same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose among them (`npx tsx
  * bench/run.ts core steps`).
  */

@@ -1,4 +1,4 @@
-/** The real server in a process of its own, for measurements that send it requests. */
+/** The real server in its own process, for measurements that send it requests. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -12,7 +12,7 @@ const SLOWEST = [
   'trading-day.test.ts',
   'server-process.test.ts',
   'openapi-clients.test.ts',
-  // Its PostgreSQL and nodes have deadlines: not beside the browser and the package.
+  // Its PostgreSQL and nodes have deadlines: not next to the browser and the package.
   'cluster-faults.test.ts',
   'forks.test.ts',
   'synthetic-feed.test.ts',

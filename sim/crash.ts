@@ -3,7 +3,7 @@
  *
  *   npm run crash -- --kills 100 [--seed 1] [--lanes 2]
  *
- * Each lane has a server process with a data directory of its own, sixteen traders, a banker who moves money and opens accounts, a market
+ * Each lane has a server process with its own data directory, sixteen traders, a banker who moves money and opens accounts, a market
  * maker and a follower of the order stream. A kill is SIGKILL at a random moment under load, or (on Linux, with a C compiler) right before
  * or after a random one of the calls that touch the journal, its mark, the history or a checkpoint, so that everything between a commit,
  * its rows in the history and a checkpoint is hit; some kills hit the server while it starts. After each: everything acknowledged has been recovered

@@ -4,7 +4,7 @@
  *   npm run full-disk          (Linux, with a C compiler)
  *
  * All: 503 from health within a second, no acknowledgement meanwhile except of cancels, back by itself within five seconds, nothing
- * lost, nothing twice. History: trading goes on, the past waits, and is whole once there is room.
+ * lost, nothing twice. History: trading continues, the past waits, and is whole once there is room.
  *
  * The normal test run has the first story in one process: packages/server/src/full-disk.test.ts.
  */

@@ -3,7 +3,7 @@
  *
  *   npm run io-faults -- [--actions EIO,ENOSPC,short,killBefore,killAfter] [--every 1] [--from 1] [--lanes 2]
  *
- * A call that fails ends the process with a line that says why, or the server goes on; a disk that was full is made room on. The next
+ * A call that fails ends the process with a line that says why, or the server continues; a disk that was full is made room on. The next
  * start has everything that was acknowledged, what had no answer can be sent again, and what the API shows is what the journal says.
  * Needs Linux and a C compiler (faulty-disk.ts), and says so without them.
  *

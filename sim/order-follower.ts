@@ -15,7 +15,7 @@ export class OrderFollower {
   reconnects = -1;
   private readonly ids = new Set<string>();
   private readonly token: string;
-  /** From the very beginning: who is killed before the first event has no id to go on from. */
+  /** From the very beginning: who is killed before the first event has no id to continue from. */
   private lastId = '0-0';
   private waiting: { readonly orderId: string; readonly done: () => void } | undefined;
   private following: Promise<void> = Promise.resolve();

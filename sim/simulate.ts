@@ -176,7 +176,7 @@ function shownBy(simulation: Simulation): Promise<ReadonlyMap<string, string>> {
 /** Parts of a checkpoint that the state in memory and the records give differently. */
 function differencesOfSaved(memory: Brokerage, records: Brokerage): readonly string[] {
   const [mine, theirs] = [memory, records].map(({ state }) => {
-    // Time goes on, the market is followed and checks of the past are dropped without records.
+    // Time continues, the market is followed and checks of the past are dropped without records.
     const { now: _, marketSeq: __, checks: ___, ...saved } = saveState(state);
     return new Map(Object.entries(saved).map(([name, value]) => [name, JSON.stringify(value)]));
   });

@@ -4,7 +4,7 @@
  *   npx tsx examples/arena/arena.ts                                  # two built-in strategies
  *   npx tsx examples/arena/arena.ts --agent "mine=node my-bot.js"    # and a program of yours
  *
- * It starts a server of its own; with --base-url and --token it uses one that runs. A program is started with SANDPIT_URL, SANDPIT_TOKEN,
+ * It starts its own server; with --base-url and --token it uses one that runs. A program is started with SANDPIT_URL, SANDPIT_TOKEN,
  * SANDPIT_PORTFOLIO and SANDPIT_MCP (the address of the tools, with the same token), and is stopped at the end.
  */
 import { spawn } from 'node:child_process';

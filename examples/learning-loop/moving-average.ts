@@ -18,7 +18,7 @@ const LOT = 100;
 /** Minutes of its average. */
 const WINDOW = 20;
 
-/** Trades in a simulation of its own, which is deleted at the end. The same seed gives the same run. */
+/** Trades in its own simulation, which is deleted at the end. The same seed gives the same run. */
 export async function trade(owner: Sandpit, minutes: number, seed = 1): Promise<Run> {
   const { simulationId, token } = await owner.call('createSimulation', {
     body: { feed: 'synthetic', clock: 'manual', start: '2026-01-05T09:30:00-05:00', seed },

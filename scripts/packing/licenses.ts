@@ -14,7 +14,7 @@ interface Manifest {
 const manifestIn = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** Built into a library by those who publish it, without a folder of its own. */
+/** Built into a library by those who publish it, without its own folder. */
 const WITHIN_OTHERS = `swagger-ui, in @fastify/swagger-ui/static
 Apache-2.0 (see LICENSE)
 

@@ -179,7 +179,7 @@ export class ClusterRun {
     return `${faults.map(wordsOf).join(' and ')}: service after ${Math.round(served)} ms, whole after ${Math.round(whole)} ms`;
   }
 
-  /** Reads a position through nodes that were struck, beside others, until a moment after they are mended: they must not show an older one. */
+  /** Reads a position through nodes that were struck, next to others, until a moment after they are mended: they must not show an older one. */
   async #readThrough(
     struck: readonly ClusterNode[],
     others: readonly ClusterNode[],

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { TAKE_OVER_GATE } from './take-over-gate.js';
 
 /**
- * The tables of a cluster, read with SQL, JSON and SHA-256 alone. Every node has a database user of its own, and a trigger notes which user
+ * The tables of a cluster, read with SQL, JSON and SHA-256 alone. Every node has its own database user, and a trigger notes which user
  * inserted a block and which node the cell belonged to at that moment: what a node commits after it has lost a cell is seen.
  */
 

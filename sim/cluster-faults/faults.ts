@@ -43,7 +43,7 @@ const SENT_MS = 3_000;
 /** A node waits for the answer to a renewal for 1.5 s. */
 const SLOW_MS = 1_200;
 const READ_ANSWER_MS = 50;
-/** A node that is cut off is struck out after five seconds. */
+/** A node that is cut off is evicted after five seconds. */
 const TAKE_OVER_MS = 12_000;
 const BLOCKED_MS = 1_000;
 /** Time for which an old primary is there again. */

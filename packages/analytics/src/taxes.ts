@@ -241,7 +241,7 @@ class TaxLedger {
     this.#replace(movedSymbol(event), event.date, isLast ? sale : undefined);
   }
 
-  /** Restates the losses of a symbol that is not held; one that is held has an event of its own. */
+  /** Restates the losses of a symbol that is not held; one that is held has its own event. */
   split(split: TaxSplit): void {
     if (this.#book.lotsOf(split.symbol) === undefined) this.#restateLosses(split);
   }

@@ -27,7 +27,7 @@ export interface RequestInput {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
-  /** Text of a CSV file, in place of `body`. */
+  /** Text of a CSV file, instead of `body`. */
   readonly csv?: string;
   /** Idempotency key of a POST; drawn when absent. All tries use the same one. */
   readonly idempotencyKey?: string;

@@ -83,7 +83,7 @@ export type Command =
       readonly type: 'RenamePortfolio';
       readonly by: Requester;
       readonly portfolioId: string;
-      /** Absent = without a name of its own. */
+      /** Absent = without its own name. */
       readonly name?: string;
     }
   | { readonly type: 'ClosePortfolio'; readonly by: Requester; readonly portfolioId: string }

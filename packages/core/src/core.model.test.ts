@@ -156,7 +156,7 @@ const scriptBeyondTheReservation: AdventureStep[] = [
   },
 ];
 
-/** An option is bought at the instant at which its series ends, beside holdings on another underlying. */
+/** An option is bought at the instant at which its series ends, next to holdings on another underlying. */
 const boughtAsItEnds: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
   { kind: 'open', type: 'REG_T', model: 'ideal', broker: 'default', cash: 250_000 },

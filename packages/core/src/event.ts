@@ -163,7 +163,7 @@ export type Event =
   | {
       readonly type: 'PortfolioRenamed';
       readonly portfolioId: string;
-      /** Absent = without a name of its own (D257). */
+      /** Absent = without its own name (D257). */
       readonly name?: string;
       readonly at: Instant;
     }

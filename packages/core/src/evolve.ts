@@ -865,7 +865,7 @@ function bookExecution(
 
 /** Removes the executed quantity from the displayed size of the quote, or from the modeled book behind it. */
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
-  // An auction has a size of its own, and a script needs none.
+  // An auction has its own size, and a script needs none.
   if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION' || rule === 'SCRIPTED') return;
   const modeled = rule === 'MODELLED_BOOK';
   if (buy) {

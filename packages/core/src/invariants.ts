@@ -301,7 +301,7 @@ const isSame = (a: Reservation, b: Reservation): boolean =>
   a.shares.size === b.shares.size &&
   [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 
-/** Proceeds of short positions, in place of their market value, which a check without quotes does not have. */
+/** Proceeds of short positions, instead of their market value, which a check without quotes does not have. */
 function shortCost(portfolio: Portfolio): Money {
   let sum = Money.zero;
   for (const position of portfolio.positions.values()) {

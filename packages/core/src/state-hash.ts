@@ -56,7 +56,7 @@ function labelsOf(names: readonly string[]): readonly Label[] {
   let found = labels.get(kind);
   if (found === undefined) {
     found = names.toSorted().map((name) => ({ name, label: `,${JSON.stringify(name)}:` }));
-    // Objects that are keyed by symbols or ids are kinds of their own.
+    // Objects that are keyed by symbols or ids are their own kinds.
     if (labels.size < MOST_KINDS) labels.set(kind, found);
   }
   return found;

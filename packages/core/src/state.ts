@@ -233,7 +233,7 @@ interface KnownState {
   rules: RulesInForce | undefined;
   /** Current time of a manual clock; undefined under other clocks. */
   clock: Instant | undefined;
-  /** Sequence number of the last processed record of the followed market; 0 = none, or a market of its own. */
+  /** Sequence number of the last processed record of the followed market; 0 = none, or its own market. */
   marketSeq: number;
   /** The competition of the simulation. */
   competition: Competition | undefined;
@@ -463,7 +463,7 @@ export function addTimer(state: State, due: Instant, number: number, what: Timer
   return timer;
 }
 
-/** Sets the timer of a halt of this symbol in place of an earlier one, or removes it. */
+/** Sets the timer of a halt of this symbol instead of an earlier one, or removes it. */
 export function scheduleHaltEnd(state: State, symbol: string, until: Instant | undefined): void {
   const before = state.haltTimers.get(symbol);
   if (before !== undefined) state.timers.remove(before);

@@ -79,7 +79,7 @@ export function rolls(visit: Visit): void {
       })
       .waitFor(SOON);
 
-    // On a laptop the payoff is beside the chain.
+    // On a laptop the payoff is next to the chain.
     await page.setViewportSize({ width: 1280, height: 800 });
     const chain = await page.getByRole('region', { name: 'Option chain' }).boundingBox();
     const tray = await page.getByRole('region', { name: 'Strategy' }).boundingBox();

@@ -18,7 +18,7 @@ const SLOWDOWN = Number(process.env.BROWSER_CPU_SLOWDOWN ?? 1);
 /** The address bar's suggestions, which Chromium renders in a process for each context, even without a screen. */
 const INVISIBLE = ['WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxPopup'];
 
-/** Features that Playwright disables. Its list has no effect beside the one of a test, because Chromium reads only the last one. */
+/** Features that Playwright disables. Its list has no effect next to the one of a test, because Chromium reads only the last one. */
 const DISABLED_BY_PLAYWRIGHT = [
   'AimEnabled',
   'AvoidUnnecessaryBeforeUnloadCheckSync',

@@ -1,4 +1,4 @@
-/** Competitions (D194–D196): one market, many entries, each a simulation of its own; rules, leaderboard, result. */
+/** Competitions (D194–D196): one market, many entries, each its own simulation; rules, leaderboard, result. */
 import { type Static, Type } from 'typebox';
 import { calendars, competitionRules, competitionStatuses, entryStatuses, scorings } from './enums.js';
 import { PortfolioTypeValue } from './accounts.js';

@@ -420,7 +420,7 @@ export const Problem = closed(
 );
 export type Problem = Static<typeof Problem>;
 
-/** The details of each code as a schema of its own: `InsufficientFunds` for `INSUFFICIENT_FUNDS`. */
+/** The details of each code as its own schema: `InsufficientFunds` for `INSUFFICIENT_FUNDS`. */
 export const errorDetailSchemas: ReadonlyMap<ErrorCode, TObject> = new Map(
   errorCodeNames.map((code) => [code, detailSchema(code)]),
 );

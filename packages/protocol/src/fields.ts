@@ -22,7 +22,7 @@ import type {
 
 export type Options = TSchemaOptions;
 
-/** A closed object with a name of its own in the OpenAPI document. */
+/** A closed object with its own name in the OpenAPI document. */
 export function closed<Properties extends TProperties>(
   name: string,
   properties: Properties,

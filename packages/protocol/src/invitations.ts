@@ -23,7 +23,7 @@ import { portfolioToOpen, reportPortfolio } from './portfolios.js';
 import { ruled } from './rules.js';
 import { CreateSimulationBody } from './simulations.js';
 
-/** Most members that an invitation may allow; the tenant has a limit of its own. */
+/** Most members that an invitation may allow; the tenant has its own limit. */
 const MOST_CAPACITY = 100_000;
 const LONGEST_NAME = 80;
 

@@ -219,7 +219,7 @@ function answers(route: Route, components: Components, example: Example): Record
       {
         description:
           route.events === undefined
-            ? // As a content type of its own it would give clients the type `Page | string`.
+            ? // As its own content type it would give clients the type `Page | string`.
               `${titleOf(schema, status)}${isCsvList(route) ? CSV_NOTE : ''}`
             : 'Events, until one side closes the connection.',
         headers: {

@@ -64,7 +64,7 @@ describe('A backup', { timeout: 120_000 }, () => {
 
         expect(statSync(copy).mode & 0o777).toBe(0o700);
         for (const file of readdirSync(copy)) expect(statSync(join(copy, file)).mode & 0o077).toBe(0);
-        // A restored backup is a copy in a directory of its own.
+        // A restored backup is a copy in its own directory.
         const restored = join(away, 'restored');
         cpSync(copy, restored, { recursive: true });
         const verified = ServerProcess.verify(SETTINGS, restored);

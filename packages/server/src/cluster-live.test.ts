@@ -136,7 +136,7 @@ it(
         ];
         await expect.poll(() => seen(b.url), WAIT).toEqual(active);
         a.server.child.kill('SIGCONT');
-        // It begins again, without a connection of its own.
+        // It begins again, without its own connection.
         await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(1);
         await expect.poll(() => feedOf(a).catch(() => 'away'), WAIT).toBe('connected');
         expect((await seen(b.url)).map(({ status }) => status)).toEqual(['ACTIVE', 'ACTIVE']);

@@ -1,4 +1,4 @@
-/** Nodes of a cluster as processes of their own on one real PostgreSQL, as their clients see them. */
+/** Nodes of a cluster as their own processes on one real PostgreSQL, as their clients see them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';

@@ -180,7 +180,7 @@ function feedOpener(settings: Settings, note: (text: string) => void): SharedDep
   };
 }
 
-/** Opens the recording of the live source, which goes on while the source is connected. */
+/** Opens the recording of the live source, which continues while the source is connected. */
 function openRecording(
   { recordDir, quoteMaxAgeMs }: Settings,
   calendar: Calendar,

@@ -110,7 +110,7 @@ const deliveryOf = (number: number) => ({
 it('migrateStore: moves everything to PostgreSQL and back, continues after an interruption, and is refused for a store in use', async () => {
   const first = join(folder, 'first');
   const url = await newDatabase();
-  // A simulation with orders, a snapshot, a fork with an order of its own, a deleted simulation, a webhook.
+  // A simulation with orders, a snapshot, a fork with its own order, a deleted simulation, a webhook.
   const store = await openStore({ ...testSettings(), ...at(first) });
   const test = await TestApp.open({ store, settings: SETTINGS });
   const owner = test.as({ tier: 'ENTERPRISE' });

@@ -194,7 +194,7 @@ export const LAYOUTS: Readonly<Record<string, Layout>> = {
     absent: NOTHING,
     notation: 'yahoo',
   },
-  // `download().to_csv()`: three lines of header, the first two with names and tickers; several tickers have columns of their own.
+  // `download().to_csv()`: three lines of header, the first two with names and tickers; several tickers have their own columns.
   yfinance: {
     kind: 'bars',
     columns: {
@@ -334,7 +334,7 @@ export function layoutsOf(header: readonly string[]): string[] {
         ([field, name]) => names.includes(name) || MAY_BE_MISSING.has(field) || optional.includes(field),
       );
       const lower = new Set([...known].map((name) => name.toLowerCase()));
-      // A column such as `volume` beside a known `Volume` is not any other column.
+      // A column such as `volume` next to a known `Volume` is not any other column.
       return (
         isWhole &&
         names.every((name) => known.has(name) || (known.has('*') && !lower.has(name.toLowerCase())))

@@ -1,4 +1,4 @@
-/** Writes converted files into a directory for `REPLAY_PATH`: first beside it, then, once a server would accept them, in place. */
+/** Writes converted files into a directory for `REPLAY_PATH`: first next to it, then, once a server would accept them, in place. */
 import {
   existsSync,
   mkdirSync,

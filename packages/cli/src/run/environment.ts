@@ -1,4 +1,4 @@
-/** Environment of the command: the proxy, the certificate, credentials of Sandpit in place of a broker's. */
+/** Environment of the command: the proxy, the certificate, credentials of Sandpit instead of a broker's. */
 import { isBrokerCredential } from './broker-hosts.js';
 import { hostOf } from './host-name.js';
 import type { ServedBroker } from './served-brokers.js';

@@ -20,7 +20,7 @@ export const preloadText = (settings: PreloadSettings): string =>
   `(${redirect.toString()})(${JSON.stringify(settings)}, require);\n`;
 
 /**
- * Redirects TLS connections. Its text runs in another process: it uses nothing from outside. A connection over a socket of its own, such as a
+ * Redirects TLS connections. Its text runs in another process: it uses nothing from outside. A connection over its own socket, such as a
  * proxy's, stays as it is.
  */
 function redirect(settings: PreloadSettings, load: (name: string) => unknown): void {

@@ -80,7 +80,7 @@ export class RunProxy {
       handshakeTimeout: this.#headWithinMs,
       SNICallback: (name, done) => {
         const isServed = this.#served.has(hostOf(name) ?? '');
-        // Without a context of its own the certificate above is used.
+        // Without its own context the certificate above is used.
         done(isServed ? null : new Error(`${name} is not served`));
       },
     });

@@ -49,7 +49,7 @@ export interface RunReport {
   /** By host. */
   readonly requests: Tally;
   readonly blocked: Tally;
-  /** Where to look at it, if the server goes on. */
+  /** Where to look at it, if the server continues. */
   readonly link?: string;
 }
 

@@ -13,7 +13,7 @@ export interface CompetitionRules {
   readonly optionLevel?: number;
   /** False = no short sales of shares. */
   readonly shortSelling?: boolean;
-  /** Latency of every order, in place of the order's own. */
+  /** Latency of every order, instead of the order's own. */
   readonly latencyProfile?: LatencyProfile;
   readonly maxPosition?: number;
   readonly maxOrdersPerMinute?: number;

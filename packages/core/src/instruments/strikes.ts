@@ -49,7 +49,7 @@ const DOLLAR = everywhere('1', '5');
 
 const VOLATILITY_NEAR = steps(['15', '0.5'], ['200', '1'], [HIGHEST, '5']);
 
-/** Underlyings with intervals of their own. */
+/** Underlyings with their own intervals. */
 const BY_UNDERLYING: Readonly<Record<string, StrikeLadder>> = {
   SPY: DOLLAR,
   IVV: DOLLAR,

@@ -83,7 +83,7 @@ export interface Amounts {
   readonly fed: Money;
   /** The greater of FINRA maintenance and house maintenance. */
   readonly house: Money;
-  /** Requirement for opening orders in place of `house`: with futures at their initial margin (D94, D108). */
+  /** Requirement for opening orders instead of `house`: with futures at their initial margin (D94, D108). */
   readonly opening: Money;
   /** Requirement to open it from cash: per group the greater of Reg T initial and house, plus the long options paid in full. */
   readonly initial: Money;

@@ -27,7 +27,7 @@ export interface AvailableMargin {
   readonly keepsCash?: boolean;
   /** Excess over the requirements, less those of open orders. */
   readonly left: MarginExcess;
-  /** Intraday leverage only: amount of stock that may still be opened, in place of the initial measure (D110). */
+  /** Intraday leverage only: amount of stock that may still be opened, instead of the initial measure (D110). */
   readonly forTheDay?: Money;
 }
 

@@ -126,7 +126,7 @@ export function ocoProblems(
     : prices;
 }
 
-/** Checks that the limit is better than the stop, so that neither fills in place of the other. `side`: of both orders. */
+/** Checks that the limit is better than the stop, so that neither fills instead of the other. `side`: of both orders. */
 export function ocoPriceProblems(side: Side, { limit, stop, stopLimit }: OcoPrices): string[] {
   const problems: string[] = [];
   const better = side === 'SELL' ? 'above' : 'below';

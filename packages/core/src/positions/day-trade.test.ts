@@ -97,7 +97,7 @@ it("trackDayTrade: a sale of more than today's shares counts for those alone", (
 });
 
 it('trackDayTrade: fills of one order are one transaction, also around an order of the other side', () => {
-  // A sale of overnight shares that goes on after a purchase.
+  // A sale of overnight shares that continues after a purchase.
   expect(
     recordsOf([
       [false, 5, 0],
@@ -105,7 +105,7 @@ it('trackDayTrade: fills of one order are one transaction, also around an order 
       [false, 5, 0],
     ]),
   ).toEqual([]);
-  // A purchase that goes on after a sale: the second sale is not another turn.
+  // A purchase that continues after a sale: the second sale is not another turn.
   const records = recordsOf([
     [true, 5, 0],
     [false, 5],

@@ -63,7 +63,7 @@ export interface DayTradeFill {
 const average = (value: Money, quantity: Quantity, multiplier = 1): Price =>
   Money.perUnit(value, quantity, multiplier);
 
-/** A copy with changed fields. Not by spreading: a spread copy that gains a field gets a hidden class of its own. */
+/** A copy with changed fields. Not by spreading: a spread copy that gains a field gets its own hidden class. */
 const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
   Object.assign({}, tracker, changes);
 

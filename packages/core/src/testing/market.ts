@@ -548,7 +548,7 @@ export interface TestOrder {
   type?: OrderRequest['orderType'];
   intent?: OrderRequest['positionIntent'];
   quantity?: number | string;
-  /** In place of a quantity. */
+  /** Instead of a quantity. */
   notional?: string;
   tif?: OrderRequest['timeInForce'];
   limit?: string;

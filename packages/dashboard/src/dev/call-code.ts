@@ -84,7 +84,7 @@ ${streamIn(operation, `console.log(await sandpit.call('${id}'${given}));`)}
 `;
 }
 
-/** Streams have methods of their own. */
+/** Streams have their own methods. */
 function streamIn({ id, query }: Operation, otherwise: string): string {
   const of = (names: readonly string[]): string =>
     JSON.stringify(Object.fromEntries(Object.entries(query).filter(([name]) => names.includes(name))));

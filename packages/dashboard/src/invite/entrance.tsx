@@ -204,7 +204,7 @@ function Welcome({ joined, displayName }: { readonly joined: Joined; readonly di
   );
 }
 
-/** Loads the dashboard in place of this page, whose code would stay in the history. */
+/** Loads the dashboard instead of this page, whose code would stay in the history. */
 function openDashboard(simulationId: string, portfolioId: string): void {
   history.replaceState(null, '', `/${hrefOf(simulationId, 'trade', { portfolio: portfolioId })}`);
   location.reload();

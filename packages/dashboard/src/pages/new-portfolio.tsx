@@ -9,7 +9,7 @@ import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 
 const KINDS = ['Cash', 'Margin, Reg T', 'Margin, portfolio margin'] as const;
 
-/** Opens a portfolio, in an account of its own. */
+/** Opens a portfolio, in its own account. */
 export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
   const broker = useBroker();
   const [name, setName] = useState('');

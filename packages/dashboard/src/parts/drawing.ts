@@ -57,7 +57,7 @@ export class Drawing {
     this.#element = element;
     this.#chart = createChart(element, {
       autoSize: true,
-      // Its notice is in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
+      // Its notice is in the page and in NOTICE; the logo would need its own style, which the policy forbids.
       layout: { attributionLogo: false, fontFamily: getComputedStyle(element).fontFamily },
       timeScale: {
         borderVisible: false,

@@ -14,7 +14,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 
 const opened = (path: string) => (): void => void window.open(path, '_blank', 'noopener');
 
-/** Pages of the documentation, opened beside the dashboard. */
+/** Pages of the documentation, opened next to the dashboard. */
 export const DOCUMENTS: readonly Hit[] = [
   ...[
     ['/docs/quickstart', 'Quickstart'],

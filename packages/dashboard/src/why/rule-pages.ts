@@ -78,7 +78,7 @@ const OF_CODES: Partial<Record<ErrorCode, RuleName>> = {
   STALE_MARKET_DATA: 'marketData',
 };
 
-/** The rule of an error code; without a rule of its own, the section of the code in the list of errors. */
+/** The rule of an error code; without its own rule, the section of the code in the list of errors. */
 export function ruleOfCode(code: string, details: object = {}): RulePage | undefined {
   if (!/^[A-Z_]+$/.test(code) || code === 'INVALID') return undefined;
   if (code === 'INSUFFICIENT_FUNDS')

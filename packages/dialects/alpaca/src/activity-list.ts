@@ -102,7 +102,7 @@ const OPTION_ENDS: Readonly<Partial<Record<OptionEventType, string>>> = {
   EXPIRED: 'OPEXP',
 };
 
-/** Alpaca's names of ledger entry types. Trades and option events have activities of their own; settlements move no cash. */
+/** Alpaca's names of ledger entry types. Trades and option events have their own activities; settlements move no cash. */
 const TYPES: Readonly<Record<LedgerEntryType, string | undefined>> = {
   INITIAL_CASH: 'CSD',
   TRANSFER: 'CSD',

@@ -172,7 +172,7 @@ export function toldUpdates(
   const { events, simulationId } = of.book;
   return updatesOf(of, event, order, at).map((update, part) => {
     const event_id = updateId(events, { seq, event: index, part });
-    // Executions have ids of their own; the id of any other update follows from its position.
+    // Executions have their own ids; the id of any other update follows from its position.
     const execution_id = uuidOf(`update ${simulationId} ${event_id}`);
     return { execution_id, ...update, timestamp: iso(at), event_id };
   });

@@ -24,5 +24,5 @@ export const rounded = (value: number, places = 4): number => Math.round(value *
 export const instrumentIdOf = (symbol: string): number =>
   Number.parseInt(uuidOf(`schwab instrument ${symbol}`).slice(0, 8), 16) % 100_000_000;
 
-/** Nine characters in place of a CUSIP: Sandpit has none. */
+/** Nine characters instead of a CUSIP: Sandpit has none. */
 export const cusipOf = (symbol: string): string => `S${String(instrumentIdOf(symbol)).padStart(8, '0')}`;

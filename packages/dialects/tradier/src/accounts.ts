@@ -177,7 +177,7 @@ async function gainLossOf(call: TradierCall, book: Book): Promise<object | 'null
   return items('closed_position', pageOf(call, shown, 100).rows);
 }
 
-/** Types of history events, by those of ledger entries; trades and ends of options have objects of their own. */
+/** Types of history events, by those of ledger entries; trades and ends of options have their own objects. */
 const HISTORY: Readonly<Record<string, string>> = {
   INITIAL_CASH: 'journal',
   PROMOTIONAL_CASH: 'journal',

@@ -52,7 +52,7 @@ it('a field of a query or a form that comes twice, or is an object of the protot
   }
 });
 
-/** Sends a request over a socket of its own; resolves with what came back until it closed or a second has passed without more. */
+/** Sends a request over its own socket; resolves with what came back until it closed or a second has passed without more. */
 const raw = (parts: readonly (string | Buffer)[]): Promise<string> =>
   new Promise((resolve) => {
     const { port } = opened.test.app.server.address() as AddressInfo;

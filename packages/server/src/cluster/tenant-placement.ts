@@ -132,7 +132,7 @@ export class TenantPlacement {
     this.#known.delete(tenantId);
   }
 
-  /** True while a node is not struck out. */
+  /** True while a node is not evicted. */
   isThere({ incarnation }: ClusterNode): boolean {
     return this.#nodeOf(incarnation) !== undefined;
   }

@@ -100,7 +100,7 @@ export class CheckpointSchedule {
   #save(): SavedCheckpoint {
     const { brokerage, records } = this.#simulation;
     const { seq, at: now } = records;
-    // Time goes on and the market is followed without records: recovery repeats both from the last record.
+    // Time continues and the market is followed without records: recovery repeats both from the last record.
     const state = { ...brokerage.state, now, marketSeq: this.#simulation.recordedMarketSeq() };
     return { seq, lines: [...linesOf(stateToSave(state))] };
   }

@@ -195,7 +195,7 @@ export class ComparisonRow implements Recorder {
     this.#executor.execute<'ChangeRules'>(command, brokerage.state.now);
   }
 
-  /** Continues as a fork does, with a clock and a market of its own. A variant with a seed keeps drawing from that seed. */
+  /** Continues as a fork does, with a clock and its own market. A variant with a seed keeps drawing from that seed. */
   async beginFork({ now, seed }: Extract<Command, { type: 'BeginFork' }>): Promise<void> {
     const reseeds = seed !== undefined && this.variant?.seed === undefined;
     this.#executor.execute<'BeginFork'>({ type: 'BeginFork', now, ...(reseeds && { seed }) }, this.#now);

@@ -84,7 +84,7 @@ interface Entry {
   readonly waiters: Set<() => void>;
 }
 
-/** The comparisons of a server (D173): one at a time for each tenant, each in a thread of its own. */
+/** The comparisons of a server (D173): one at a time for each tenant, each in its own thread. */
 export class Comparisons {
   readonly #store: Store;
   readonly #clockMs: () => number;

@@ -1,4 +1,4 @@
-/** Checks of the records of a file (D233), beside their execution again: what a record has, and nothing besides. */
+/** Checks of the records of a file (D233), next to their execution again: what a record has, and nothing besides. */
 import type { Command, Quote, UsualDay } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import {

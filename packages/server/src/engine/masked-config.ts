@@ -16,5 +16,5 @@ export function maskedConfig(config: WantedSimulation, parts: MaskParts, key: st
   };
 }
 
-/** The instant that a mask shows in place of a recorded one. */
+/** The instant that a mask shows instead of a recorded one. */
 export const movedBy = ({ weeks }: MaskTerms, at: Instant): Instant => new DateShift(weeks).moved(at);

@@ -693,7 +693,7 @@ export class Simulation implements Follower {
   }
 
   /**
-   * A step of a simulation with a market and a manual clock of its own; one at a time, each until its `commit`, which must be called. Throws
+   * A step of a simulation with a market and its own manual clock; one at a time, each until its `commit`, which must be called. Throws
    * `ClockRefused`.
    */
   async beginStep(): Promise<Step> {

@@ -416,7 +416,7 @@ export class Simulations {
         await this.closeWithOwnFeed(simulation, HANDED_OVER_MS).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
         });
-        // A late request must not go on from this state.
+        // A late request must not continue from this state.
         simulation.retire();
       }
       await this.restingFeeds.get(id)?.close();

@@ -23,7 +23,7 @@ export class Slice implements Pace {
     if (performance.now() - this.#began >= LONG_WORK.sliceMs) await this.yield();
   }
 
-  /** Yields the event loop now, for a step that needs a slice of its own. */
+  /** Yields the event loop now, for a step that needs its own slice. */
   async yield(): Promise<void> {
     await LONG_WORK.next(this.#startedMs, this.#own);
     this.#began = performance.now();

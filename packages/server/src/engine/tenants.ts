@@ -91,7 +91,7 @@ export class Tenants {
     let simulations = 0;
     for (const { id, config } of store.registry.simulations(tenantId)) {
       if ((imports.noteOf(id)?.status ?? 'READY') !== 'READY') continue;
-      // A competition has an export of its own: its entries follow a market of this installation.
+      // A competition has its own export: its entries follow a market of this installation.
       if ((JSON.parse(config) as KeptConfig).competition !== undefined) continue;
       let last = '';
       for await (const piece of exportSimulation(store, {
@@ -220,7 +220,7 @@ export class Tenants {
     ]);
   }
 
-  /** Webhooks arrive DISABLED, with secrets of their own; one whose simulation is not in the file is omitted. */
+  /** Webhooks arrive DISABLED, with their own secrets; one whose simulation is not in the file is omitted. */
   async #enterWebhooks(
     tenantId: string,
     arriving: readonly Arriving[],

@@ -1,5 +1,5 @@
 /**
- * The suite `desk`: ten tasks of a trading desk, each on a synthetic market of its own. Prices differ with every draw, so that no task depends on
+ * The suite `desk`: ten tasks of a trading desk, each on its own synthetic market. Prices differ with every draw, so that no task depends on
  * a level: `docs/reference/desk-suite.md` has the tasks with scripts that solve them and scripts that do not.
  */
 import type { ShownScenario, ShownTask, Suite } from './definition.js';

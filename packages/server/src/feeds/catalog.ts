@@ -12,7 +12,7 @@ export interface CatalogEntry {
   readonly sector: string;
   /** Exposure to the market factor. */
   readonly beta: number;
-  /** A fund follows its sector without a factor of its own. */
+  /** A fund follows its sector without its own factor. */
   readonly isFund: boolean;
   /** The fund whose returns a leveraged one multiplies by its `leverageFactor`. */
   readonly follows?: string;

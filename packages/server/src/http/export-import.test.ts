@@ -167,7 +167,7 @@ describe('An exported simulation', () => {
     const received = (await ask(guest, 'POST', '/v1/simulations/import', file)).body;
     expect(await outcome(received.simulationId as string, guest)).toMatchObject({ status: 'READY' });
     expect(await shown(received.token as string, portfolioId)).toEqual(await shown(token, portfolioId));
-    // From here on both go on alike: the same ids for the same requests.
+    // From here on both continue alike: the same ids for the same requests.
     const mine = await ask(token, 'POST', '/v1/orders', order(portfolioId, 70));
     const theirs = await ask(other, 'POST', '/v1/orders', order(portfolioId, 70));
     expect(theirs.body.orderId).toBe(mine.body.orderId);

@@ -499,7 +499,7 @@ describe('the roster', () => {
     expect((await other.post(`${path}/link`)).status).toBe(404);
     expect((await other.post(`${path}/reset`)).status).toBe(404);
     expect((await other.delete(path)).status).toBe(404);
-    // Nor by an invitation of its own.
+    // Nor by its own invitation.
     const own = await invite({}, other);
     const mixed = path.replace(invitation.invitationId as string, own.invitationId as string);
     expect((await other.post(`${mixed}/token`)).status).toBe(404);

@@ -363,7 +363,7 @@ describe('masked recordings', () => {
       await client.get(`/v1/market-data/calendar?from=${moved('2013-03-11')}&to=${moved('2013-03-11')}`)
     ).body;
     expect(first.timestamp).toBe(Date.parse(bell.days[0].open as string));
-    // A fork goes on behind the same mask; so does a copy that traveled in a file.
+    // A fork continues behind the same mask; so does a copy that traveled in a file.
     const forked = await owner.post(`/v1/simulations/${simulationId ?? ''}/forks`, {});
     expect(forked.status, forked.text).toBe(201);
     const fork = test.withToken(forked.body.token as string);
@@ -504,7 +504,7 @@ describe('point in time', () => {
     const actions = await client.get('/v1/simulation/corporate-actions');
     expect(actions.text).toContain('2013-04-17');
 
-    // An import of the early file goes on with the recording, and lists the instrument on its day.
+    // An import of the early file continues with the recording, and lists the instrument on its day.
     const { body: copy } = await owner.inject({
       method: 'POST',
       url: '/v1/simulations/import',

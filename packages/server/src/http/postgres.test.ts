@@ -45,7 +45,7 @@ describe('PostgreSQL over HTTP', () => {
     const client = test.withToken(body.token as string);
     const filled = await client.post('/v1/simulation/fixtures', { name: 'every-status' });
     expect(filled.status, filled.text).toBe(201);
-    // Studies read the past in a thread with a connection of its own.
+    // Studies read the past in a thread with its own connection.
     const { body: portfolios } = await client.get('/v1/portfolios');
     const { portfolioId } = portfolios.data[0] as { portfolioId: string };
     const performance = await client.get(`/v1/accounts/portfolios/${portfolioId}/performance`);

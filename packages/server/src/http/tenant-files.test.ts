@@ -176,7 +176,7 @@ describe('sandpit tenant', () => {
     }
     expect((await run(from.settings, 'import', file)).err.join()).toBe('There is a tenant alice already');
 
-    // Into an installation whose market is further on and has a quote of its own.
+    // Into an installation whose market is further on and has its own quote.
     const to = await Server.start('to', '2026-01-05T11:00:00-05:00');
     const carol = await to.login(await newKey(to.settings, 'carol'));
     await to.ask(carol, 'PUT', '/v1/simulation/quotes', quotes(100));

@@ -8,7 +8,7 @@ const NICE = 5;
 export const NICE_OF_BATCHES = 10;
 
 /**
- * Lowers the priority of the calling thread below those that serve requests, if threads have priorities of their own (Linux): it gets a
+ * Lowers the priority of the calling thread below those that serve requests, if threads have their own priorities (Linux): it gets a
  * third of the others' share of a contended core. With less, checkpoints would be so late that recovery reads too much; work without a
  * deadline gets less.
  */

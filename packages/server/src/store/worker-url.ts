@@ -8,6 +8,6 @@ export const recoveryUrl = (): URL => compiledUrl('engine/checkpoint.js');
 
 /**
  * Loaders of the process are for sources; compiled code needs none. The young generation of a thread is two halves of 2 MB (V8
- * divides the limit by three). Without a limit of its own a thread uses the main thread's size, and never releases it.
+ * divides the limit by three). Without its own limit a thread uses the main thread's size, and never releases it.
  */
 export const WORKER_OPTIONS = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 6 } };

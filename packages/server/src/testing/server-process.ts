@@ -15,7 +15,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A compiled program of the server as a process of its own: nothing of the surroundings but what it is given. */
+/** A compiled program of the server as its own process: nothing of the surroundings but what it is given. */
 export class ServerProcess {
   readonly child: ChildProcess;
   /** Everything it wrote, as lines. */

@@ -1,4 +1,4 @@
-/** Webhooks to receivers with TLS (D193), sent by the server as a process of its own: it reads the authorities it trusts when it starts. */
+/** Webhooks to receivers with TLS (D193), sent by the server as its own process: it reads the authorities it trusts when it starts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

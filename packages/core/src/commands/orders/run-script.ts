@@ -206,7 +206,7 @@ function release(d: Decision, order: Order): void {
   else matchMultiLegOrder(d, order);
 }
 
-/** Executes a piece, without a price of its own at `market`, by default the touch. False if it has to wait for a price. */
+/** Executes a piece, without its own price at `market`, by default the touch. False if it has to wait for a price. */
 function execute(
   d: Decision,
   order: Order,

@@ -39,7 +39,7 @@ interface RiskClass {
   readonly legs: RiskLeg[];
 }
 
-/** The class that lists an underlying, else a class of its own. */
+/** The class that lists an underlying, else its own class. */
 export function classOf(
   { underlying, underlyingClass }: Pick<RiskLeg, 'underlying' | 'underlyingClass'>,
   parameters: RiskParameters,

@@ -1,4 +1,4 @@
-/** Forks of live simulations, which go on with the recording (D172, D185). */
+/** Forks of live simulations, which continue with the recording (D172, D185). */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -82,7 +82,7 @@ it('forks of a live simulation go on with its recording: quotes, halts, packed h
     waitingFor: expect.stringMatching(/^trading in AAPL is halted/) as string,
   });
 
-  // The recording goes on in the next hour, and the first one is packed.
+  // The recording continues in the next hour, and the first one is packed.
   day.fake.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' });
   await vi.waitFor(async () => {
     await day.advance();

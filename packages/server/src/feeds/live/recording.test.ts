@@ -144,7 +144,7 @@ it('a recorder writes one file an hour and compresses finished files', async () 
   recorder.add({ seq: 1, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
   recorder.add({ seq: 2, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
   await recorder.close();
-  // The hour that goes on is not packed: the next start writes on in it.
+  // The hour that continues is not packed: the next start writes on in it.
   expect((await readdir(directory)).sort()).toEqual([
     'ticks_2026-01-05_10.csv.gz',
     'ticks_2026-01-05_11.csv',

@@ -4,10 +4,10 @@ import type { CatalogEntry } from '../catalog.js';
 
 /*
  * Levels of indices and futures (D126): multiples of the funds that track the same, so that they move together to the second. An index that
- * no fund tracks has a path of its own, of the same kind as those of the catalog.
+ * no fund tracks has its own path, of the same kind as those of the catalog.
  */
 
-/** Volatility rises when the market falls, and has a random factor of its own. */
+/** Volatility rises when the market falls, and has its own random factor. */
 export const VOLATILITY_INDEX = ownPath('volatility index', 16, '', -3, 0.06);
 const CRUDE_OIL = ownPath('crude oil', 71.5, 'Energy', 0.5, 0.021);
 const NOTES = ownPath('ten-year notes', 111.25, 'Treasuries', -0.06, 0.0036);

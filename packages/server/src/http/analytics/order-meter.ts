@@ -39,7 +39,7 @@ const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ER
 export interface QuoteQuestion {
   readonly symbol: string;
   readonly at: number;
-  /** `first`: the first quote at or after the instant, in place of the one in force at it. */
+  /** `first`: the first quote at or after the instant, instead of the one in force at it. */
   readonly isFirst: boolean;
   readonly settle: (quote: Quote | undefined) => void;
 }

@@ -32,7 +32,7 @@ export class BodyTurns {
   readonly #open = new Map<string, number>();
   /** Bytes parsed in this turn of the event loop. */
   #spent = 0;
-  /** A step that needs a turn of its own waits. */
+  /** A step that needs its own turn waits. */
   #isReserved = false;
   #isWorking = false;
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const LONGEST_FRAME = 1024 * 1024;
 
 /**
- * Passes a stream of server-sent events on to a client, event by event, and remembers the last id, so that the stream can go on from
+ * Passes a stream of server-sent events on to a client, event by event, and remembers the last id, so that the stream can continue from
  * another node. The final event of a stopping node (`error` with 503) is not forwarded.
  */
 export class EventRelay {

@@ -186,7 +186,7 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
   }
 }
 
-/** A stream whose data are its events only: it ends without an event of its own. */
+/** A stream whose data are its events only: it ends without its own event. */
 class DoorConnection extends Connection {
   override end(): void {
     this.finish();

@@ -53,7 +53,7 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
         400,
         firstOf(skipped, ({ row, symbol, reason }) => `${row}: ${symbol}: ${reason}`),
       );
-    // The decision has a slice of its own.
+    // The decision has its own slice.
     if (lots.length >= LONG_IMPORT) await new Slice().yield();
     return execute<'ImportPositions'>(
       call,

@@ -56,7 +56,7 @@ export const simulationHandlers: SimulationHandlers = {
       at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
     );
     if (early.length > 0) return refuse(400, early);
-    // The decision has a slice of its own.
+    // The decision has its own slice.
     if (quotes.length >= LONG_PUSH) await new Slice().yield();
     const refused = await market.pushQuotes(quotes);
     if (refused !== undefined) return answerTo(refused);

@@ -30,7 +30,7 @@ export function endOf(text: string, calendar: Calendar): Instant {
   return instantFrom(parts.timeMs === undefined ? { day: parts.day + 1 } : parts, calendar);
 }
 
-/** End of a good-till-date order (D156): a New York date of its own, or an instant. */
+/** End of a good-till-date order (D156): its own New York date, or an instant. */
 export function goodTillOf(text: string, calendar: Calendar): GoodTill {
   const parts = partsOf(text);
   const until = parts.timeMs === undefined ? TradingDate.ofDay(parts.day) : instantFrom(parts, calendar);

@@ -48,7 +48,7 @@ export function* forkBeginning(parents: Line, rows: ForkRows): Asking<ForkBeginn
   };
 }
 
-/** Orders as of the point. Their events go on in the fork. */
+/** Orders as of the point. Their events continue in the fork. */
 function* ordersAt(parents: Line, orders: ForkRows['orders']): Asking<readonly StoredOrderRow[]> {
   const stored = yield* youngest<StoredOrderRow & { readonly cell: number }, number>(
     parents,

@@ -1,4 +1,4 @@
-/** The thread that writes checkpoints to PostgreSQL, on a connection of its own. */
+/** The thread that writes checkpoints to PostgreSQL, on its own connection. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { workOn } from '../checkpoint-work.js';
 import type { CheckpointedSimulation, CheckpointThreadData } from '../checkpoint-work.js';

@@ -23,7 +23,7 @@ interface NodeIdentity {
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-/** A row of an incarnation that is not struck out. */
+/** A row of an incarnation that is not evicted. */
 export interface LiveIncarnation {
   readonly id: number;
   readonly counter: string;
@@ -42,10 +42,10 @@ export interface LiveIncarnation {
  *     started ──► renewing ──► silent (4 s since the last renewal was sent: decides nothing)
  *                    ▲             │  a renewal succeeds
  *                    └─────────────┘
- *                    ├──► struck out (another node has not seen the counter move for 5 s): never comes back
- *                    └──► revoked (it lags behind the market, D202): the next renewal fails, then struck out
+ *                    ├──► evicted (another node has not seen the counter move for 5 s): never comes back
+ *                    └──► revoked (it lags behind the market, D202): the next renewal fails, then evicted
  *
- * The database alone decides: a counter that moves is alive, and an incarnation is struck out only on the condition that its counter still
+ * The database alone decides: a counter that moves is alive, and an incarnation is evicted only on the condition that its counter still
  * has the value that was watched. Time is only measured by one machine's own clocks.
  */
 export class Incarnation {
@@ -201,7 +201,7 @@ export class Incarnation {
   }
 
   /**
-   * Ends the lease of a live incarnation. It may answer until its next renewal fails, so it is not struck out yet: it strikes itself out then,
+   * Ends the lease of a live incarnation. It may answer until its next renewal fails, so it is not evicted yet: it strikes itself out then,
    * or others do after its silence.
    */
   async revoke(id: number): Promise<void> {
@@ -211,7 +211,7 @@ export class Incarnation {
   }
 
   /**
-   * Resolves when no other incarnation that `isConcerned` accepts remains: silent ones are struck out. Rejects with `StoreInUse` once the
+   * Resolves when no other incarnation that `isConcerned` accepts remains: silent ones are evicted. Rejects with `StoreInUse` once the
    * counter of one has moved: it is alive.
    */
   async alone(isConcerned: (other: LiveIncarnation) => boolean = () => true): Promise<void> {
@@ -236,7 +236,7 @@ export class Incarnation {
     await this.#database
       .ask('UPDATE incarnation SET struck_out = true WHERE id = $1', [this.id])
       .catch((error: unknown) => {
-        // Then it is struck out for its silence.
+        // Then it is evicted for its silence.
         if (!(error instanceof StoreUnavailable)) throw error;
       });
     await this.#database.close();

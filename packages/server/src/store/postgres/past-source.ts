@@ -1,4 +1,4 @@
-/** The past of a PostgreSQL, opened in another thread: on a connection of its own, with that thread's copy of the registry. */
+/** The past of a PostgreSQL, opened in another thread: on its own connection, with that thread's copy of the registry. */
 import { DamagedHistory } from '../history/history-rows.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { PastFailure, PastModule } from '../past.js';

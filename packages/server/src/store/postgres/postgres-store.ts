@@ -125,7 +125,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         (id) => isDeleted(state.cells.get(id)),
       );
     const maker = recovery === undefined ? undefined : newMaker(recovery);
-    // In a thread of its own: the rows of a large simulation must not keep the checkpoints of others waiting.
+    // In its own thread: the rows of a large simulation must not keep the checkpoints of others waiting.
     const rowMaker = newMaker(recovery ?? recoveryUrl().href);
     const tables = new HistoryTables({ database, blocks, cells, originOf });
     const history = new PostgresHistory({

@@ -13,7 +13,7 @@ const TENANT = 'tenant-1';
 interface Node extends Store {
   readonly ownership: Ownership;
   readonly lost: string[];
-  /** Resolves when it is struck out. */
+  /** Resolves when it is evicted. */
   readonly struckOut: Promise<void>;
 }
 

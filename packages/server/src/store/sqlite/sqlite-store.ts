@@ -106,7 +106,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     );
   const maker = recovery === undefined ? undefined : newMaker(recovery);
   const checkpoints = maker ?? NO_CHECKPOINTS;
-  // In a thread of its own: the rows of a large simulation must not keep the checkpoints of others waiting.
+  // In its own thread: the rows of a large simulation must not keep the checkpoints of others waiting.
   const rowMaker = newMaker(recovery ?? recoveryUrl().href);
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   files.tidy((key) => one(live, key) !== undefined || hasForks(statements, key));

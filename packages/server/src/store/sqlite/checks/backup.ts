@@ -34,7 +34,7 @@ export interface BackedUp {
 }
 
 /**
- * Copies a data directory, also while a server uses it: the journal as of one instant, with a mark of its own, and the data derived from it
+ * Copies a data directory, also while a server uses it: the journal as of one instant, with its own mark, and the data derived from it
  * as of a moment before, so that it need not be derived again. The copy is verified: throws `DamagedJournal` when it differs from the
  * written data, `UnusableDirectory` when `to` exists already.
  */

@@ -141,7 +141,7 @@ function discard(draft: string): void {
   try {
     rmSync(draft, { force: true });
   } catch {
-    // The disk refuses this as well: the study that wanted to store a book goes on without it.
+    // The disk refuses this as well: the study that wanted to store a book continues without it.
   }
 }
 

@@ -10,7 +10,7 @@ import type { Database } from '../database/connection.js';
 import type { JournalBlocks } from '../journal/journal-blocks.js';
 import { RowWriter } from './row-writer.js';
 
-/** The tables of a data directory on one connection, beside its journal. */
+/** The tables of a data directory on one connection, next to its journal. */
 export class OpenTables {
   readonly database: Database;
   readonly #statements: Statements;

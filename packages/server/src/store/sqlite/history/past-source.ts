@@ -84,7 +84,7 @@ export const openPast: PastModule['openPast'] = (data, stop) => {
 export const openPastJournal: PastModule['openPastJournal'] = (data, stop) =>
   openJournal((data as { readonly directory: string }).directory, stop).journal;
 
-/** The journal of a data directory on a connection of its own. */
+/** The journal of a data directory on its own connection. */
 function openJournal(
   directory: string,
   stop: Int32Array,

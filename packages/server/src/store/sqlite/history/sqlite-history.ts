@@ -87,7 +87,7 @@ interface OpenCell {
 }
 
 /**
- * History in a database of its own. Rows are written behind the commits, many records at a time, by a thread that also answers paged
+ * History in its own database. Rows are written behind the commits, many records at a time, by a thread that also answers paged
  * queries; the calling thread reads single rows. If tables are damaged, all threads close them, and rows are made again.
  */
 export class SqliteHistory implements History {

@@ -20,7 +20,7 @@ export interface CommitMark {
   readonly digest: string;
 }
 
-/** In blocks of their own, so that a torn write of one slot leaves the other. */
+/** In their own blocks, so that a torn write of one slot leaves the other. */
 const SLOT_DISTANCE = 4_096;
 const SLOT_SIZE = 512;
 const SLOTS = 2;
