@@ -127,7 +127,7 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
 
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Resolves when the counts of the tenants that the nodes own are as wanted. */
+/** Resolves when the nodes own the expected numbers of tenants. */
 async function until(
   nodes: readonly BenchNode[],
   token: string,

@@ -1,5 +1,5 @@
 /**
- * One PostgreSQL for all test files of a run, started when the first of them asks for a database: a run without such tests starts none.
+ * One PostgreSQL for all test files of a run, started by the first that needs a database: a run without such tests starts none.
  */
 import { createServer } from 'node:net';
 import { readdirSync, rmSync } from 'node:fs';

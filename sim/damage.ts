@@ -66,7 +66,7 @@ export interface DamageReport {
 const { JWT_SECRET: _, ...OWN_SETTINGS } = SETTINGS;
 /** Errors that are explained to an operator in one sentence. */
 const CLEAR = /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory)$/;
-/** Exit codes of a start that says what is wrong; not `FAILED`, an error that nothing foresaw. */
+/** Exit codes of a start with a known cause; not `FAILED`, an unexpected error. */
 const REFUSALS = new Set<number | null>([EXIT.DAMAGED, EXIT.SETTINGS, EXIT.SYSTEM, EXIT.IN_USE, EXIT.CLOCK]);
 /** A past that is being derived again is there within this. */
 const PATIENCE_MS = 10_000;

@@ -193,7 +193,7 @@ class Case {
     if (server.child.exitCode === null) this.say('the server neither went on nor ended');
   }
 
-  /** The process ends, with a reason unless it was told to stop. */
+  /** The process ends, with a reason unless it was stopped. */
   private async end(server: ServerProcess): Promise<void> {
     const { report } = this;
     const exit = await Promise.race([server.exited, after(END_MS, undefined, { ref: false })]);

@@ -22,7 +22,7 @@ interface SentOrder {
   /** The order as the server acknowledged it. */
   acknowledged?: ShownOrder;
   refused?: { readonly status: number; readonly said: string };
-  /** Limits that the order may have: the acknowledged one, and those asked for without an answer. */
+  /** Limits that the order may have: the acknowledged one, and requested ones without an answer. */
   readonly limits: Set<number | undefined>;
   cancelAcknowledged: boolean;
   /** The most that was ever shown as filled. */

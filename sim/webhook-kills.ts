@@ -24,7 +24,7 @@ export interface WebhookKills {
 
 export interface WebhookKillReport {
   kills: number;
-  /** Events that the stream tells of. */
+  /** Events of the stream. */
   expected: number;
   /** Tries that the receiver accepted. */
   accepted: number;
@@ -98,7 +98,7 @@ async function placeAndCancel(
 }
 
 /**
- * Ids and portfolios of everything that the order stream tells from the beginning, in order, up to the end of an order that is placed for
+ * Ids and portfolios of all events of the order stream from the beginning, in order, up to the end of an order that is placed for
  * the purpose: a heartbeat may come between any two events. RESERVING has no webhook type.
  */
 async function streamed(url: string, portfolioId: string): Promise<ReadonlyMap<string, string>> {

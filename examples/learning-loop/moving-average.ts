@@ -1,5 +1,5 @@
 /**
- * A bot that lives through minutes one by one: it holds shares while the price is above its average of the last minutes. Each minute is
+ * A bot that processes one minute after the other: it holds shares while the price is above its average of the last minutes. Each minute is
  * one request, which places the order, lets the minute pass and shows quote and portfolio.
  *
  *   npx tsx examples/learning-loop/moving-average.ts --minutes 390

@@ -25,7 +25,7 @@ export interface FollowOptions {
   readonly token: string;
   readonly onOrder: (order: OrderUpdate, id: string) => void;
   readonly onConnect?: () => void;
-  /** Delay before the next connection, ms; absent = the one that the server asks for. */
+  /** Delay before the next connection, ms; absent = the one that the server requests. */
   readonly retryMs?: number;
   readonly signal?: AbortSignal;
 }

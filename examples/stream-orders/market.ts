@@ -1,4 +1,4 @@
-/** A simulation for one test: its market moves when the test says so, its clock stands still until the test moves it. */
+/** A simulation for one test: its market moves when the test says so, its clock moves only when the test moves it. */
 export interface Market {
   readonly token: string;
   readonly portfolioId: string;

@@ -112,7 +112,7 @@ export async function bundle(
     platform: 'node',
     target: 'node20.19',
     plugins: [leaveOut(without), keepPlaces(root, change)],
-    // Libraries in the older form ask for the modules of Node by name.
+    // CommonJS libraries require the modules of Node by name.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
     },

@@ -31,7 +31,7 @@ export class ClusterNode {
   readonly others: Link;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #folder: string | undefined;
-  /** Ends of its process that were not asked for. */
+  /** Unrequested ends of the process. */
   readonly problems: string[] = [];
   #leaseEndsAt = Infinity;
   #process: ServerProcess | undefined;

@@ -237,7 +237,7 @@ export class ClusterRun {
     this.#isOver = true;
     this.#log.end();
     await Promise.all(this.#work.slice(0, 2));
-    // The clients end after the requests that are under way; the followers only when they are told to.
+    // The clients end after the requests that are under way; the followers only on request.
     await Promise.all(this.#work.slice(2 + TENANTS));
     await Promise.all(this.#tenants.map((tenant) => tenant.settled()));
     for (const [index, tenant] of this.#tenants.entries()) {

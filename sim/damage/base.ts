@@ -7,7 +7,7 @@ import type { Ask } from './asker.js';
 import { Life, newLife } from './life.js';
 import type { LifeRecord } from './life.js';
 
-/** Settings of this rig's servers. Time stands still unless it is moved, so that two of them answer alike. */
+/** Settings of this rig's servers. The clock moves only on request, so that two of them answer alike. */
 export const SETTINGS = {
   MARKET_FEED: 'push',
   MARKET_CLOCK: 'manual',

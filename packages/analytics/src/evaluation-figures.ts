@@ -203,7 +203,7 @@ function drawsOf(of: number, all: number, k: number): number {
   return probability;
 }
 
-/** Differences of each two entrants, cell by cell, in the order of their first cells. The single trial of a baseline stands against each trial. */
+/** Differences of each two entrants, cell by cell, in the order of their first cells. The single trial of a baseline is compared with each trial. */
 export function pairsOf(cells: readonly EvaluatedCell[], by: Clustering): readonly PairedDifference[] {
   const entrants = [...byEntrant(cells)];
   return entrants.flatMap(([a, own], index) =>

@@ -6,7 +6,7 @@ export type ColumnKind = 'number' | 'text' | 'json';
 type Values = Float64Array | Uint32Array;
 type Fields = Record<string, unknown>;
 
-/** Texts by number, each of them once; 0 stands for none. */
+/** Texts by number, each of them once; 0 = none. */
 export class Texts {
   readonly #texts: string[];
   /** Built when a text is first looked up. */

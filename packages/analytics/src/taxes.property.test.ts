@@ -1,5 +1,5 @@
 /**
- * Taxes of random lives, computed a second time without any code of the product: after each event every loss is offered to every lot. Prices
+ * Taxes of random histories, computed a second time without any code of the product: after each event every loss is offered to every lot. Prices
  * are whole dollars and splits are powers of two, so that plain numbers are exact.
  */
 import fc from 'fast-check';

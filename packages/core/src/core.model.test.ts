@@ -66,7 +66,7 @@ const exitsAfterARecovery: AdventureStep[] = [
   { ...placed, type: 'MARKET', extended: false, bracket: false },
 ];
 
-/** A script fills the entry of a bracket at the opening: its exits meet the market in the same record. */
+/** A script fills the entry of a bracket at the opening: its exits are matched in the same record. */
 const exitsOfAScript: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
   { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 2, size: 100, pushed: true },

@@ -33,12 +33,12 @@ import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 
-/** Most updates of orders that the streams tell of one decision. */
+/** Maximum order updates that streams send for one decision. */
 const MOST_UPDATES = 1024;
 /** Updates that one order causes at most: of itself, and of the orders of its bracket. */
 const UPDATES_OF_AN_ORDER = 16;
 
-/** Transitions that streams do not tell. */
+/** Transitions that streams do not send. */
 const SILENT: ReadonlySet<OrderTransition> = new Set([
   'TRAILED',
   'RESTED',

@@ -723,7 +723,7 @@ function moveBand(state: State, event: Extract<Event, { type: 'BandMoved' }>): v
 const bandsUnder = ({ bands }: State, symbol: string): readonly (readonly [string, BandState])[] =>
   symbol === WHOLE_MARKET ? [...bands] : [...bands].filter(([one]) => one === symbol);
 
-/** Ends a halt. Orders no longer count as resting: they meet the next quote like arriving orders (D128, D178). */
+/** Ends a halt. Orders no longer count as resting: they are matched with the next quote like arriving orders (D128, D178). */
 function resumeTrading(state: State, { symbol, pushes }: Extract<Event, { type: 'TradingResumed' }>): void {
   state.halts.inForce.delete(symbol);
   state.halts.resumed.set(symbol, { at: state.now, pushes });

@@ -38,7 +38,7 @@ export function optionsAndMargin(visit: Visit): void {
       })
       .click();
     await page.getByRole('link', { name: 'Show the order' }).click();
-    // 2.70 − 0.60 is asked for.
+    // The requested net is 2.70 − 0.60.
     await page.getByLabel('Order details').getByText('Waiting for: net').waitFor();
     await simulation.quotes({ AAPL260109C00187500: [2.55, 2.65] });
     await expect

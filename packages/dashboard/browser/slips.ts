@@ -66,7 +66,7 @@ export function slips(visit: Visit): void {
     await disarmed.waitFor(SOON);
     expect(await orders()).toEqual(['BUY_TO_OPEN 10 AAPL', 'SELL_TO_CLOSE 4 AAPL']);
 
-    // A view of the page is no term of the order; the same order again is asked for.
+    // A view of the page is no term of the order; repeating the order requires a confirmation.
     await page.getByRole('tab', { name: 'Fills' }).click();
     await disarmed.waitFor();
     await page.getByRole('button', { name: 'Repeat order' }).click();

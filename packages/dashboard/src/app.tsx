@@ -109,7 +109,7 @@ export function App() {
   return <Entry key={place.simulationId} place={place} />;
 }
 
-/** Finds the token for the simulation of the address, and asks for one if there is none. */
+/** Finds the token for the simulation of the address, and requests one if there is none. */
 function Entry({ place }: { readonly place: DashboardRoute }) {
   const { simulationId } = place;
   const [token, setToken] = useState(() => tokenFor(simulationId));

@@ -76,7 +76,7 @@ export const daysBetween = (from: string, to: string): number =>
 export const daysText = (days: number): string =>
   days === 0 ? 'today' : `${days} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
 
-/** `Dec 4` of a date without time, with the year if asked for. */
+/** `Dec 4` of a date without time, optionally with the year. */
 export const shortDateText = (date: string, withYear = false): string =>
   (withYear ? dateOnly : monthDay).format(new Date(`${date}T00:00:00Z`));
 export const dateText = (date: string): string => dateOnly.format(new Date(`${date}T00:00:00Z`));

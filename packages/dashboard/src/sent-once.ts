@@ -1,4 +1,4 @@
-/** The client of the pages: a change that is asked for twice in the time of a double click is sent once. */
+/** The client of the pages: a change requested twice within a double click is sent once. */
 import { type Arguments, OPERATIONS, Sandpit } from '@sandpit/client';
 import type { OperationId, ParamsOf, ReplyOf } from '@sandpit/protocol';
 

@@ -102,7 +102,7 @@ export const ForkBody = ruled(
 );
 export type ForkBody = Static<typeof ForkBody>;
 
-/** The answer of a fork: with a token of the same tenant that lives in it. */
+/** The answer of a fork: with a token of the same tenant for it. */
 export const CreatedFork = closed('CreatedFork', {
   ...simulationFields,
   stateHash: anyText({ description: 'Hash of the state at the point of the fork.' }),

@@ -176,7 +176,7 @@ export const simulationFields = {
 export const Simulation = closed('Simulation', simulationFields);
 export type Simulation = Static<typeof Simulation>;
 
-/** The answer of a create: with a token of the same tenant that lives in the new simulation. */
+/** The answer of a create: with a token of the same tenant for the new simulation. */
 export const CreatedSimulation = closed('CreatedSimulation', { ...simulationFields, token: anyText() });
 export type CreatedSimulation = Static<typeof CreatedSimulation>;
 

@@ -39,7 +39,7 @@ it.each([
   [{ NODE_URL: 'http://10.0.0.5' }, 'http://10.0.0.5', '10.0.0.5', 3001],
   // The port for clients is not the one for nodes.
   [{ NODE_URL: 'http://10.0.0.5:3000/' }, 'http://10.0.0.5', '10.0.0.5', 3001],
-  // The port of a proxy, or the one for nodes itself.
+  // Port of a proxy, or `NODE_PORT` itself.
   [{ NODE_URL: 'http://[fd00::5]:8080' }, 'http://[fd00::5]:8080', 'fd00::5', 3001],
   [{ NODE_URL: 'https://node-1.example.com' }, 'https://node-1.example.com', 'node-1.example.com', 3001],
 ])('NODE_URL, NODE_PORT: %j is reached at %s', (settings, url, host, port) => {

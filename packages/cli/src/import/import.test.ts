@@ -65,7 +65,7 @@ describe('imported market data', () => {
       quote('1.10', '1.00', '1767623400000000001'),
       quote('1.25', '0.95', '1767623430000000000'),
       quote('1.15', '1.05', '1767623459000000000'),
-      // At the full minute: what stands at the end of the one before.
+      // At the full minute: the value at the end of the previous minute.
       quote('1.2', '0', '1767623460000000000'),
       quote('1.3', '1.4', '1767623470000000000'),
     );

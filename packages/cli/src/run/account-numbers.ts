@@ -8,7 +8,7 @@ interface TradierAccount {
   readonly account_number: string;
 }
 
-/** Asks the dialects whose clients are told an account number. The token opens the one portfolio. */
+/** Asks the dialects whose clients need an account number. The token opens the one portfolio. */
 export async function accountNumbersOf(
   url: string,
   token: string,

@@ -11,7 +11,7 @@ export interface PreloadSettings {
   /** Domains of brokers. */
   readonly brokers: readonly string[];
   readonly allowNetwork: boolean;
-  /** Port of the proxy, which is told of refused hosts. */
+  /** Port of the proxy, which records refused hosts. */
   readonly port: number;
 }
 

@@ -22,7 +22,7 @@ interface Opened {
   readonly proxy: RunProxy;
   readonly ca: string;
   readonly lines: string[];
-  /** Paths that the server behind the proxy was asked for. */
+  /** Paths that the server behind the proxy received. */
   readonly asked: string[];
   readonly target: Server;
 }

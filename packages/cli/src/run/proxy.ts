@@ -1,6 +1,5 @@
 /**
- * The proxy of a run (D271): it serves the listed hosts from a Sandpit, refuses every other broker's host, and lets nothing else out unless it
- * is told to.
+ * The proxy of a run (D271): it serves the listed hosts from a Sandpit, refuses every other broker's host, and blocks everything else unless configured.
  */
 import { once } from 'node:events';
 import {

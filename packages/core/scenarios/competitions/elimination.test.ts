@@ -38,7 +38,7 @@ describe('maxDailyLossPercent of a competition (D195)', () => {
     entry.quote('AAPL', 80);
     entry.m.advanceTo('2026-01-05', 16);
     expect(entry.m.time(entry.competition.removed?.at)).toContain('16:00:00');
-    // The market is closed: the position is sold when it opens, as the market then stands.
+    // The market is closed: the position is sold when it opens, at the market price of that time.
     expect(entry.held('AAPL')).toBe(500);
     entry.m.advanceTo('2026-01-06', 9, 30);
     entry.quote('AAPL', 85);

@@ -232,7 +232,7 @@ describe('scripts of orders for an auction act in the auction (D248)', () => {
     m.advanceTo('2026-01-05', 15, 10);
     m.halt('AAPL', 'T1', { forMs: 600_000 });
     m.advanceTo('2026-01-05', 15, 21);
-    // 60 minutes less 10 of the halt are the 50 minutes that the piece asks for.
+    // 60 minutes less 10 of the halt are the 50 minutes that the piece requires.
     close(m);
     expect([m.fills(halted), m.fills(later)]).toEqual([['4 @ 100'], ['4 @ 100']]);
     const second = open({ hour: 15 });

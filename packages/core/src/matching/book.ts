@@ -227,8 +227,7 @@ export class Book {
   }
 
   /**
-   * Sets the current session of a lane; `undefined` = it is over. At its beginning no orders are resting: all meet the first quote like an
-   * arriving order (D128).
+   * Sets the current session of a lane; `undefined` = it is over. At its beginning no orders are resting: all are matched with the first quote like an arriving order (D128).
    */
   setSession(lane: Lane, openedAt: Instant | undefined): void {
     lane.isOpen = openedAt !== undefined;

@@ -7,7 +7,7 @@ import { Quantity } from '../values/quantity.js';
 import type { FillModel } from './fill-model.js';
 import type { LegWait } from './multi-leg-index.js';
 
-/** A leg of an order with the market that it meets. */
+/** A leg of an order with its market. */
 export interface LegMarket {
   readonly symbol: string;
   readonly positionIntent: PositionIntent;

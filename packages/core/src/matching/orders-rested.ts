@@ -10,7 +10,7 @@ import type { Price } from '../values/price.js';
 export interface OrdersRested {
   readonly type: 'OrdersRested';
   readonly symbol: string;
-  /** The open sessions, with their beginnings. Orders of others do not meet the market now. */
+  /** The open sessions, with their beginnings. Orders of other sessions are not matched now. */
   readonly sessions: Readonly<Partial<Record<OrderSession, Instant>>>;
   readonly bid?: Price;
   readonly ask?: Price;

@@ -63,7 +63,7 @@ export interface OrderAccepted {
   readonly script?: OrderScript;
 }
 
-/** A new order that was refused, and is recorded because its request asked for that (D276). It is over at once and was never open. */
+/** A new order that was refused, and is recorded at the request's wish (D276). It is over at once and was never open. */
 export interface OrderRejected {
   readonly type: 'OrderRejected';
   readonly number: number;

@@ -30,7 +30,7 @@ export interface CompetitionRuleBroken {
 
 /**
  * A refusal of a new order by the brokerage: its rules, the market, the portfolio's funds, or limits set for the requester. An order so refused
- * is recorded if its request asks for that (D276). Invalid requests are not among them.
+ * is recorded on request (D276). Invalid requests are not among them.
  */
 export type OrderRejection =
   | {

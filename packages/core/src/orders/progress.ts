@@ -107,7 +107,7 @@ export function termsOf(event: OrderPlaced, accountId: string, at: Instant): Ord
   };
 }
 
-/** The bracket or pair that a refused order asked for: none of its other orders exist. */
+/** Bracket or pair of a refused order: none of its other orders exist. */
 function refusedBracket({ bracketConfig, ocoConfig }: OrderRequest): BracketPart | undefined {
   if (bracketConfig !== undefined) return { part: 'ENTRY', config: bracketConfig, exits: [] };
   return ocoConfig === undefined ? undefined : { part: 'OCO_LIMIT', config: ocoConfig };

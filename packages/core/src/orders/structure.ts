@@ -5,7 +5,7 @@ import { isOpening, sideOf } from './order.js';
 import type { PositionIntent } from './order.js';
 
 /*
- * Structure of multi-leg orders (D75–D77): checks of the order alone, not of the book it meets.
+ * Structure of multi-leg orders (D75–D77): checks of the order alone, not of the positions.
  */
 
 export type Strategy =

@@ -9,7 +9,7 @@ import type { DayTradeFill, DayTradeRecord, DayTradeTracker } from './day-trade.
 
 type Fill = readonly [opening: boolean, shares: number, order?: number];
 
-/** Records of a day's fills at 1.00, 2.00, … dollars a share. Each is of an order of its own unless it names one. */
+/** Records of a day's fills at 1.00, 2.00, … dollars a share. Each fill belongs to a separate order unless `order` is given. */
 function recordsOf(fills: readonly Fill[]): DayTradeRecord[] {
   let tracker: DayTradeTracker | undefined;
   const records: DayTradeRecord[] = [];

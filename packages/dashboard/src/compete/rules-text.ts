@@ -29,6 +29,6 @@ export function rulesText(
 
 export const ASSETS = { EQUITY: 'Shares', OPTION: 'Options', FUTURE: 'Futures' } as const;
 
-/** Why an entry with a loss can stand above one that did not trade. */
+/** Explains a rank of an entry with a loss above one that did not trade. */
 export const unrankedText = (minTrades = 1): string =>
   `Entries without a score, and those with fewer than ${minTrades === 1 ? 'one execution' : `${quantity(minTrades)} executions`}, rank below all scores, by return.`;

@@ -24,7 +24,7 @@ export function Deed({
   readonly children?: ComponentChildren;
   /** Results of the action, a sentence each. */
   readonly effects: readonly string[];
-  /** The values of the fields: a change asks for another confirmation. */
+  /** The values of the fields: a change requires another confirmation. */
   readonly typed?: string;
   readonly verb: string;
   /** Resolves to the confirmation text. */

@@ -5,7 +5,7 @@ import { price } from '../format.ts';
 export const moveOf = (before: number | undefined, now: number | undefined): 'up' | 'down' | undefined =>
   before === undefined || now === undefined || before === now ? undefined : now > before ? 'up' : 'down';
 
-/** A price that lights up when it moves, in the color of its direction. It stays still where the system asks for less motion. */
+/** A price that lights up when it moves, in the color of its direction. It stays still if the system prefers reduced motion. */
 export function FlashingPrice({ value }: { readonly value: number | undefined }) {
   const seen = useRef<{ value: number | undefined; move: 'up' | 'down' | undefined; moves: number }>({
     value,

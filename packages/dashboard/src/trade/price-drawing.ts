@@ -161,7 +161,7 @@ export class PriceDrawing {
     this.#drawIndicators(!isMore);
   }
 
-  /** Shows the latest bars: as many as asked for. */
+  /** Shows the latest bars: as many as requested. */
   fit(shown = SHOWN): void {
     const count = this.#bars.length;
     // Once the scale at the side has its width.

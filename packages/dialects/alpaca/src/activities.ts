@@ -43,7 +43,7 @@ const DATE_LENGTH = 10;
 const FIRST_DATE = TradingDate.of('1970-01-02');
 const LAST_DATE = TradingDate.of('2199-12-30');
 
-/** Instants that a request asks for, as far as its token has not passed them; dates are those of New York. */
+/** Instants of a request, as far as its token has not passed them; dates are those of New York. */
 function rangeOf(
   { query, book }: AlpacaCall,
   token: ActivityToken | undefined,

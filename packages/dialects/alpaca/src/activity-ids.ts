@@ -4,7 +4,7 @@
  */
 import { type Calendar, Instant, TradingDate } from '@sandpit/core';
 
-/** Where an activity stands in its record: its event, the part of the event, and the place among the activities of that part. */
+/** Position of an activity in its record: its event, the part of the event, and the place among the activities of that part. */
 export interface ActivityPlace {
   readonly event: number;
   readonly item: number;

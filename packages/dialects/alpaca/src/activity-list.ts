@@ -21,7 +21,7 @@ import { iso } from './decimals.js';
 import { nameOf } from './order-names.js';
 import { isShown, replacementsOf } from './order-shape.js';
 
-/** An activity that has not been written out: its shape, without id, is looked up only when it is asked for. */
+/** An activity that has not been written out: its shape, without id, is looked up on request only. */
 interface Draft extends ActivityPlace {
   readonly type: string;
   /** Cash that it moved, except for a fill. */

@@ -123,7 +123,7 @@ export function assetIdOf(symbol: string): string {
 const OPTION = /^([A-Z0-9]{1,6})(\d{6})([CP])(\d{8})$/;
 const ROOT_DIGITS = 37n;
 const ROOT_LENGTH = 6;
-/** The letters and digits of roots; the first stands for none. */
+/** The letters and digits of roots; the first means none. */
 const ROOT_LETTERS = ' ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const DATES = 1_000_000n;
 const STRIKES = 100_000_000n;

@@ -165,7 +165,7 @@ const rootOf = ({ optionSymbol }: OptionChainContract): string =>
 const isInPennyProgram = (contract: OptionChainContract): boolean =>
   tickClassOf(rootOf(contract)) !== 'NICKEL';
 
-/** Chains that are read for one page; a page may have fewer contracts than asked for. */
+/** Chains that are read for one page; a page may have fewer contracts than requested. */
 const MOST_CHAINS = 100;
 
 /**

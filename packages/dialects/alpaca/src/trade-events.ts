@@ -1,4 +1,4 @@
-/** `/v2/events/trades`: the trade updates of an account as server-sent events, past ones first if they are asked for. */
+/** `/v2/events/trades`: the trade updates of an account as server-sent events, past ones first on request. */
 import { type Event, type Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@sandpit/core';
 import type { HappenedRecord, OpenStream } from '@sandpit/dialect-port';
 import { isShown } from './order-shape.js';
@@ -6,7 +6,7 @@ import { invalid } from './refusals.js';
 import { type AlpacaCall, type AlpacaHandler, OPENED } from './request.js';
 import { toldUpdates, type ToldUpdate, type UpdatePlace, updatePlaceOf } from './trade-updates.js';
 
-/** Part of the updates that a request asks for. */
+/** Requested part of the updates. */
 interface Wanted {
   /** Updates after this place; undefined = only new ones. */
   readonly after: UpdatePlace | undefined;

@@ -58,7 +58,7 @@ it('a server that is killed while orders are submitted and waited for loses none
 
     const second = ServerProcess.launch(environment);
     baseUrl = await second.listening;
-    // A client resolves an order of unknown outcome: it asks for the order, and places it when it is not found.
+    // A client resolves an order of unknown outcome: it queries the order, and places it if it does not exist.
     for (const [clientOrderId, outcome] of outcomes) {
       const found = await alpaca.trading.orders
         .getOrderByClientOrderId({ clientOrderId })

@@ -17,12 +17,12 @@ export type Credential =
   | { readonly kind: 'TOKEN'; readonly token: string }
   /** Used once, for the purpose that it was opened for. */
   | { readonly kind: 'SESSION'; readonly sessionId: string; readonly purpose: string }
-  /** A signed text that stands for a key pair until it expires. */
+  /** A signed text that represents a key pair until it expires. */
   | { readonly kind: 'GRANT'; readonly grant: string; readonly purpose: string }
   /** Names a key pair and proves nothing: it admits to nothing, and leads an open route to the node of the pair. */
   | { readonly kind: 'KEY_ID'; readonly keyId: string };
 
-/** A signed text that stands for a key pair. */
+/** A signed text that represents a key pair. */
 export interface Grant {
   readonly text: string;
   readonly keyId: string;
@@ -30,7 +30,7 @@ export interface Grant {
   readonly expiresAtMs: number;
 }
 
-/** Signs and reads texts that stand for key pairs. All of a pair end with it. */
+/** Signs and reads texts that represent key pairs. All of a pair end with it. */
 export interface Grants {
   /** True for the id of a valid pair. */
   isPair(keyId: string): boolean;

@@ -218,7 +218,7 @@ async function accountShape(call: SchwabCall, book: Book): Promise<object> {
 
 const PARTS = ['positions', 'orders'];
 
-/** Parts of an account that a request asks for; `orders` are a list of their own and add nothing here. */
+/** Requested parts of an account; `orders` are a list of their own and add nothing here. */
 function partsIn({ fields, head }: SchwabCall): readonly string[] {
   const parts = fields.list('fields').map((part) => part.toLowerCase());
   if (parts.some((part) => !PARTS.includes(part)))
@@ -242,7 +242,7 @@ function streamerUrl({ head }: SchwabCall): string {
   return `${isTls ? 'wss' : 'ws'}://${host}/schwab/ws`;
 }
 
-/** Ids by which streams name the user: they are told, and prove nothing. */
+/** Ids by which streams name the user; not credentials. */
 export const customerIdOf = (simulationId: string): string => uuidOf(`schwab customer ${simulationId}`);
 
 export const getUserPreference = answering([], (call) =>

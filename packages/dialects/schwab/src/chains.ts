@@ -74,7 +74,7 @@ interface Filter {
   readonly price: number | undefined;
 }
 
-/** The strikes of an expiration that a request asks for. */
+/** Requested strikes of an expiration. */
 function strikesIn(
   { fields }: SchwabCall,
   contracts: readonly OptionChainContract[],

@@ -251,7 +251,7 @@ export const findInstruments = answering(['symbol', 'projection'], async (call) 
   return instruments.length === 0 ? {} : { instruments };
 });
 
-/** An instrument by the text that stands for its CUSIP. */
+/** An instrument by its CUSIP placeholder. */
 export const getInstrument = answering([], (call) => {
   const { desk, params, head } = call;
   const found = desk.market.listed().find(({ symbol }) => cusipOf(symbol) === params['cusip']);

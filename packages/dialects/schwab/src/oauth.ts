@@ -66,7 +66,7 @@ interface Wish {
   readonly challenge: string | undefined;
 }
 
-/** What a client asks for; a text for a request that is refused, which must not be redirected. */
+/** Parses the request of a client; a text for a refused request, which must not be redirected. */
 function wishOf({ query, grants }: OpenCall): Wish | string {
   const fields = fieldsOf(query);
   if (fields === undefined) return 'a field is given twice';

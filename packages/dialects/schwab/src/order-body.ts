@@ -321,7 +321,7 @@ function plainOf(book: Book, head: Head, part: Part): Body {
   return multiLegOf(part, type, legs, times);
 }
 
-/** Fields that are accepted only where they ask for nothing else than what happens anyway. */
+/** Fields that are accepted only with the default behavior. */
 function checkFixed(part: Part): void {
   part.word('complexOrderStrategyType', STRATEGY_NAMES);
   part.word('taxLotMethod', ['FIFO']);

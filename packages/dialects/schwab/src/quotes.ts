@@ -265,7 +265,7 @@ function partsIn({ fields, head }: SchwabCall): ReadonlySet<string> {
   return new Set(parts);
 }
 
-/** Quotes by the names that were asked for; names without a quote are `invalidSymbols`. */
+/** Quotes by the requested names; names without a quote are `invalidSymbols`. */
 async function quotesFor(call: SchwabCall, names: readonly string[]) {
   const { desk } = call;
   const parts = partsIn(call);

@@ -62,7 +62,7 @@ export const accountNumberOf = (number: number): string => String(FIRST_ACCOUNT 
 
 export const accountOf = (book: Book): string => accountNumberOf(book.portfolio()?.terms.number ?? 0);
 
-/** The text that stands for an account in paths. */
+/** Text that represents an account in paths. */
 export const hashOf = (portfolioId: string): string =>
   digestOf(`schwab account ${portfolioId}`, 'hex').toUpperCase();
 

@@ -20,7 +20,7 @@ export const orderTime = (at: number): string => `${new Date(at).toISOString().s
 export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
 export const rounded = (value: number, places = 4): number => Math.round(value * 10 ** places) / 10 ** places;
 
-/** A number that stands for a symbol, the same on every server. */
+/** Number of a symbol, the same on every server. */
 export const instrumentIdOf = (symbol: string): number =>
   Number.parseInt(uuidOf(`schwab instrument ${symbol}`).slice(0, 8), 16) % 100_000_000;
 

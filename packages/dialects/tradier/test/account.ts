@@ -36,7 +36,7 @@ export interface TradierAccount {
   readonly send: TradierSend;
 }
 
-/** Sends forms, and asks for JSON. */
+/** Sends forms and accepts JSON. */
 export const tradierSender =
   (test: TestApp, token: string | undefined): TradierSend =>
   async (method, url, form, headers = {}) => {

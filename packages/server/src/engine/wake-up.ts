@@ -59,8 +59,7 @@ export class WakeUp {
   }
 
   /**
-   * Real time of the next thing to do, ms; 0 = at any moment: orders are open, or the clock would stand still if the simulation were
-   * closed. Undefined = nothing is at stake, or the clock does not run.
+   * Real time of the next thing to do, ms; 0 = at any moment: orders are open, or the clock would stop if the simulation were closed. Undefined = nothing is at stake, or the clock does not run.
    */
   nextAt(realMs: number): number | undefined {
     const { mode, speed } = this.#clock;

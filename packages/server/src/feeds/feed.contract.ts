@@ -9,7 +9,7 @@ export interface FeedCase {
   readonly name: string;
   /** A new feed, as another process would make it; the same each time. */
   open(): Promise<Feed>;
-  /** A span in which there is something to tell, on one grid with its halves. */
+  /** A span with something to report, on one grid with its halves. */
   readonly after: Instant;
   readonly until: Instant;
   readonly symbols: readonly string[];

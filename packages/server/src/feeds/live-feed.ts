@@ -40,7 +40,7 @@ export interface FeedCounts {
   /** Stamped after the clock. */
   readonly ahead: number;
   readonly malformed: number;
-  /** Adjusted contracts in chains, which are left out because the source does not say what they deliver (D245). */
+  /** Adjusted contracts in chains, which are left out because the source does not report their deliverable (D245). */
   readonly adjusted: number;
   readonly reconnections: number;
 }

@@ -31,7 +31,7 @@ export interface Principal {
   readonly tenantId: string;
   readonly tier: Tier;
   readonly scopes: ReadonlySet<Scope>;
-  /** The simulation that the token lives in. */
+  /** Simulation of the token. */
   readonly simulationId: string;
   readonly expiresAtMs: number;
   /** The key and tokens that this token derives from; it ends with them. */

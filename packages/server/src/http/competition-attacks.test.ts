@@ -350,7 +350,7 @@ describe('crashes', () => {
       vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) => {
         if (!name.startsWith('competition-entry/')) return save(name, text);
         resolve();
-        // The process dies here.
+        // The process is killed here.
         return new Promise(() => undefined);
       });
     });

@@ -1,4 +1,4 @@
-/** Connections of clients: their number, and the addresses that proxies tell (D232). */
+/** Connections of clients: their number, and the addresses reported by proxies (D232). */
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { Socket } from 'node:net';

@@ -27,7 +27,7 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${line}\r\n`;
 }
 
-/** True when a request asks for CSV instead of JSON. */
+/** True if a request accepts CSV instead of JSON. */
 export const wantsCsv = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   /(^|,)\s*text\/csv\b/i.test(headers.accept ?? '');
 

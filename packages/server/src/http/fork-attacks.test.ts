@@ -137,7 +137,7 @@ describe('forks', () => {
     await after(parent);
     const expected = await stateHash(parent);
     const orders = await ok(client.get('/v1/orders?limit=100'));
-    // Nothing of the ancestors is asked for any more.
+    // The ancestors are no longer needed.
     for (const { id } of [fork, parent]) await ok(owner.delete(`/v1/simulations/${id}`));
     await after(grandchild);
     expect((await ok(grandchild.client.get('/v1/orders?limit=100'))).data).toEqual(orders.data);

@@ -42,7 +42,7 @@ const POLL_MS = 25;
 describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => {
   let test: TestApp;
   let owner: TestClient;
-  /** The fixture: a simulation with a clock and pushed quotes, and a client that lives in it. */
+  /** The fixture: a simulation with a clock and pushed quotes, and a client of it. */
   let parent: TestClient;
   let parentId: string;
   let portfolioId: string;

@@ -1,4 +1,4 @@
-/** Performance of random lives of a portfolio, against figures observed on the way and the sums of its ledger (D238 to D241). */
+/** Performance of random histories of a portfolio, against figures observed on the way and the sums of its ledger (D238 to D241). */
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';

@@ -1,4 +1,4 @@
-/** Forks, comparisons, imports, fixtures, analytics and erasure over HTTP on a real PostgreSQL (D198): what the embedded store does not meet. */
+/** Forks, comparisons, imports, fixtures, analytics and erasure over HTTP on a real PostgreSQL (D198): which the embedded store does not have. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
 import { recoveryUrl } from '../store/worker-url.js';
@@ -31,7 +31,7 @@ describe('PostgreSQL over HTTP', () => {
     const order = await placeOrder(client, portfolioId);
     const { body: fork } = await owner.post(`${of}/forks`, { from: { snapshotId: snapshot.snapshotId } });
     const inFork = test.withToken(fork.token as string);
-    // The history has to be asked for its row, and has none.
+    // The history has no row of the order.
     expect((await inFork.get(`/v1/orders/${order.orderId as string}`)).status).toBe(404);
     expect((await client.get(`/v1/orders/${order.orderId as string}`)).body.status).toBe('FILLED');
     await expect

@@ -628,7 +628,7 @@ const placeOf = ({
   ...(entry !== undefined && { entry }),
 });
 
-/** Digests of the key of a request and of what it asks for. */
+/** Digests of the key and the body of a request. */
 export const joinKeyOf = (key: string, code: string, displayName: string): JoinKey => ({
   key: sha256(key),
   fingerprint: sha256(JSON.stringify([code, displayName])),

@@ -16,7 +16,7 @@ export interface SavedCheckpoint extends Checkpoint {
 /** Grows with each change of the format of a state: a checkpoint of any other format is not used. */
 export const CHECKPOINT_FORMAT = 5;
 
-/** The latest of a simulation, and the one before it in case the latest is damaged. */
+/** The latest two checkpoints of a simulation; the older one in case the latest is damaged. */
 export const CHECKPOINTS_KEPT = 2;
 
 export interface Checkpoints {

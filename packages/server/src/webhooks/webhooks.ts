@@ -614,7 +614,7 @@ export class Webhooks {
     for (const endpoint of [...this.#endpoints.values()]) await this.#wake(endpoint);
   }
 
-  /** Position up to which an endpoint was told the events of a cell; of a cell newer than the endpoint, the position before its first record. */
+  /** Position up to which an endpoint received the events of a cell; of a cell newer than the endpoint, the position before its first record. */
   #cursorOf(webhookId: string, id: string): StreamPosition {
     return (
       this.#cursors.get(keyOf(webhookId, id)) ?? endOfRecord(this.#deps.simulations.inheritedRecords(id))

@@ -32,7 +32,7 @@ export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void 
   if (concerned !== undefined) matchInTurn(d, concerned);
 }
 
-/** At the opening of a session: orders that rested in the one before meet the first quotes of this one like arriving orders (D128). */
+/** At the opening of a session: orders that rested in the previous session are matched with its first quotes like arriving orders (D128). */
 export function matchAllMultiLegOrders(d: Decision): void {
   const all = new Set<Order>();
   for (const packages of d.state.multiLegOrdersOn.values()) for (const order of packages) all.add(order);

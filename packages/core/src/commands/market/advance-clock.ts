@@ -178,7 +178,7 @@ function matchRestOf(d: Decision, book: Book): void {
 
 /** Marks every portfolio at the close: the equity curve, and the base of tomorrow's day-trade buying power. */
 function closeSession(d: Decision, date: TradingDate): void {
-  // After its auction, which may wait for the official close.
+  // Time after the auction, which may wait for the official close.
   const endsAt = closingAuctionEndsAt(d);
   if (endsAt !== undefined && endsAt > d.at) {
     addTimer(d.state, endsAt, 0, { kind: 'SESSION_CLOSE', date });

@@ -95,7 +95,7 @@ function classesAfter(market: PushedInto, quotes: readonly Quote[]): ClassOf {
   };
 }
 
-/** Each order is matched by its own start (D128): later orders do not meet the quote, and do not block the others. */
+/** Each order is matched by its own start (D128): later orders are not matched with the quote and do not block the others. */
 function matchSince(d: Decision, book: Book, since: Instant | undefined): void {
   const late =
     since === undefined

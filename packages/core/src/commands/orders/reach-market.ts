@@ -19,7 +19,7 @@ import { endByScript, meetScript, scriptAtMarket } from './run-script.js';
 
 /**
  * Lets an order reach the market: at once, after its latency, or when its session opens. Its reservation is
- * updated (RESERVING), it becomes active (ACTIVE) and meets the current quote. While its session is closed it waits
+ * updated (RESERVING), it becomes active (ACTIVE) and is matched with the current quote. While its session is closed it waits
  * (PENDING_MARKET_OPEN), if it may. An order with a pending cancel stays CANCELING.
  */
 export function reachMarket(d: Decision, order: Order): void {

@@ -36,8 +36,7 @@ import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
 
 /**
- * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer shares keep it. The
- * order then meets the quote again. A request without a difference changes nothing (D247).
+ * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer shares keep it. The order is then matched with the quote again. A request without a difference changes nothing (D247).
  */
 export function replaceOrder(
   d: Decision,

@@ -246,7 +246,7 @@ function priceOf(d: Decision, order: Order, piece: ScriptPiece, market?: Price):
     : Price.ofUnits(Math.max(price, limitPrice));
 }
 
-/** The touch that an order would meet now. */
+/** Best bid or ask for an order now. */
 function touchOf(d: Decision, { terms }: Order): Price | undefined {
   const book = bookOf(d.state, terms.symbol);
   const { quote } = book;

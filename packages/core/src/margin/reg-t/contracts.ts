@@ -34,7 +34,7 @@ export interface Contract {
   readonly multiplier: number;
   /** Shares that offset one contract. */
   readonly deliverable: number;
-  /** The fraction of a share, beyond those, that is paid in cash. */
+  /** Fraction of a share per contract that is paid in cash. */
   readonly inLieu: Quantity;
   /** Value of the shares; 0 if no formula uses it. */
   readonly shares: Micros;

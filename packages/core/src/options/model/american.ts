@@ -14,7 +14,7 @@ import type { Premiums } from './tree.js';
  * one tree is better than two.
  */
 
-/** Steps of two trees, and of one. */
+/** Numbers of steps with two trees and with one tree. */
 interface Sizes {
   readonly small: number;
   readonly large: number;

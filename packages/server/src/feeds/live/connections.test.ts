@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A feed that follows AAPL, on a clock that stands at `now`, and looks for life ten times as often as usual. */
+/** A feed that follows AAPL, with the clock at `now`, and looks for life ten times as often as usual. */
 async function follow(
   vendor: Vendor,
   { timings, plan, everyMs }: { timings?: Partial<StreamTimings>; plan?: string; everyMs?: number } = {},

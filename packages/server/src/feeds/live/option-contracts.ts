@@ -115,7 +115,7 @@ export class OptionContracts {
     book.counts.adjusted = this.#adjusted.size;
     if (more > 0)
       note(
-        `Options on ${underlying}: ${more} adjusted contracts are left out because the source does not say what they deliver`,
+        `Options on ${underlying}: ${more} adjusted contracts are left out because the source does not report their deliverable`,
       );
   }
 

@@ -193,7 +193,7 @@ export class RecordingReader {
   }
 }
 
-/** Whole lines from a place on, at most a chunk; undefined = there are none. */
+/** Complete lines from a position on, at most a chunk; undefined = none. */
 async function linesAt(file: FileHandle, offset: number): Promise<Buffer | undefined> {
   const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, offset);
   const end = buffer.subarray(0, bytesRead).lastIndexOf(NEWLINE) + 1;

@@ -22,7 +22,7 @@ const INTEREST_MS = 1_000;
 const CHAIN_MS = 10_000;
 /** Maximum wait of a first query for a quote (D182). */
 const PATIENCE_MS = 2_000;
-/** A symbol is asked for again after this time: the connected node forgets questions after ten minutes, streams and orders after five seconds. */
+/** Interval after which a symbol is requested again: the connected node forgets questions after ten minutes, streams and orders after five seconds. */
 const QUESTION_AGAIN_MS = 60_000;
 const AGAIN_MS = 2_000;
 const MOST_ASKED = 20_000;
@@ -200,7 +200,7 @@ export class RelayedMarket {
     const asking = lead
       .ask({ ask: 'want', symbols: wanted, rank, isNeeded: isNeeded && isWaitedFor }, PATIENCE_MS + LATE_MS)
       .catch(() => {
-        // The next request asks for these symbols again.
+        // The next request includes these symbols again.
         for (const symbol of wanted) this.#asked.delete(`${symbol} ${rank}`);
         return undefined;
       });

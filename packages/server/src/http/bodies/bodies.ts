@@ -114,8 +114,7 @@ export class Bodies {
   }
 
   /**
-   * Receives the rest of a body that was refused, within limits: a connection that ends at once may lose the answer. `isLast`: the client
-   * asked for the end of the connection.
+   * Receives the rest of a body that was refused, within limits: a connection that ends at once may lose the answer. `isLast`: the client requested the end of the connection.
    */
   discardRest(request: FastifyRequest, isLast: boolean): void {
     this.#discard(request.raw, this.#senderOf(request).window, isLast);

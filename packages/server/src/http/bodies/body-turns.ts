@@ -47,8 +47,7 @@ export class BodyTurns {
   }
 
   /**
-   * Parses a body when it is its turn. It counts as open until `answered`. Returns a function that gives it up while it waits, and tells
-   * whether it was given up.
+   * Parses a body when it is its turn. It counts as open until `answered`. Returns a function that cancels a waiting body and reports whether it did.
    */
   add(
     owner: string,

@@ -24,7 +24,7 @@ export interface Askers {
   bearer(header: string): Promise<Asker | undefined>;
   /** Resolves an API key pair, as dialects send it. */
   keyPair(keyId: string, secret: string): Promise<Asker | undefined>;
-  /** Resolves a signed text that stands for a key pair. */
+  /** Resolves a signed text that represents a key pair. */
   grant(grant: string, purpose: string): Promise<Asker | undefined>;
   /** Resolves the id of a key pair, which proves nothing. */
   keyId(keyId: string): Promise<Asker | undefined>;
@@ -51,7 +51,7 @@ export interface Destination {
 
 type Requested = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
-/** The simulation that a token without `sim` lives in. */
+/** Simulation of a token without `sim`. */
 const MAIN = 'main';
 
 const COMPETITION = /^\/v1\/competitions\/([^/]+)/;

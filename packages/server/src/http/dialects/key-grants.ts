@@ -1,5 +1,5 @@
 /**
- * Grants: texts that stand for a key pair for some time, as tokens of dialects with OAuth do. They are signed and not stored: a restart keeps
+ * Grants: texts that represent a key pair for some time, as tokens of dialects with OAuth do. They are signed and not stored: a restart keeps
  * them, and the revocation of the pair ends them all.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -60,7 +60,7 @@ export class KeyGrants implements Grants {
     return { text, keyId, expiresAtMs };
   }
 
-  /** The pair for which a grant stands. */
+  /** Key pair of a grant. */
   pairOf(text: string, purpose: string): KeyPair | undefined {
     const grant = this.read(text, purpose);
     return grant && this.#keyPairs.known(grant.keyId);

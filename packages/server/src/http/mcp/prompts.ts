@@ -67,7 +67,7 @@ export const describe = ({ name, title, description, arguments: given }: Prompt)
   arguments: [...given],
 });
 
-/** The message of a prompt. A missing argument is named as one to ask for. */
+/** The message of a prompt. The text asks for missing arguments. */
 export function promptText({ text }: Prompt, given: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) =>
     Object.hasOwn(given, name)

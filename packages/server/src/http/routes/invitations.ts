@@ -272,7 +272,7 @@ export function invitationHandlers(
   };
 }
 
-/** The tokens and links that the inviter asks for. */
+/** Tokens and links for the inviter. */
 export function invitationIssuer(
   { settings, access, clockMs }: Pick<HttpDeps, 'settings' | 'access' | 'clockMs'>,
   { invitations, competitions }: Pick<InvitationRouteDeps, 'invitations' | 'competitions'>,

@@ -293,7 +293,7 @@ function noSuchPoint({ reason }: NoSuchPoint, { from }: ForkBody): Answer {
     : refuse(400, ['from.at must not be after now']);
 }
 
-/** An agent may fork simulations that it created, and the one that its token lives in: others do not see the fork. */
+/** An agent may fork simulations that it created, and the simulation of its token; other tokens do not see the fork. */
 function forkedBy(principal: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
   return info?.id === principal.simulationId ? info : seenBy(principal, info);
 }
@@ -307,7 +307,7 @@ function seenBy({ agent }: Principal, info: SimulationInfo | undefined): Simulat
   return agent === undefined || info?.config.madeBy === agent.agentId ? info : undefined;
 }
 
-/** Masks are shown to the tenant alone: neither to its agents nor to a token that lives in a simulation, which may be someone else's by now. */
+/** Masks are shown to the tenant alone: neither to its agents nor to tokens of simulations, which may belong to someone else by now. */
 const isOwner = ({ agent, simulationId }: Principal): boolean => agent === undefined && simulationId === MAIN;
 
 /** Tokens for simulations: the caller's rights, limited to the simulation. */

@@ -106,7 +106,7 @@ export function pageOfAll<Stored, Item>(
   }
 }
 
-/** A page with its items in the form in which they travel. Further pages are asked for one by one. */
+/** A page with its items in the form in which they travel. Further pages are requested one by one. */
 export function pageShown<Stored, Item>(page: PageReply<Stored>, data: Item[]): PageReply<Item> {
   const { pagination, [NEXT_CURSOR]: next } = page;
   return { data, pagination, ...(next !== undefined && { [NEXT_CURSOR]: next }) };

@@ -4,7 +4,7 @@ export type SqlValue = string | number | null;
 
 /** A question to the store in the midst of a query. */
 export type Question =
-  /** Rows of the tables. `?` stands for a value. */
+  /** Rows of the tables. `?` is a placeholder of a value. */
   { readonly sql: string; readonly values: readonly SqlValue[] };
 
 /** A query: it asks questions, and returns the answer to the whole. */

@@ -54,7 +54,7 @@ export interface Listed {
   readonly item: number;
   /** For filters: the category of an activity. */
   readonly tag?: string;
-  /** An item that grows: a later one with the same key of this owner and list stands in its place. */
+  /** An item that grows: a later one with the same key of this owner and list replaces it. */
   readonly key?: string;
 }
 

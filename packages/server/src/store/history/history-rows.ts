@@ -27,7 +27,7 @@ export const LIST_CODE: Readonly<Record<ListName | 'stream-events', number>> = {
   'stream-events': 8,
 };
 
-/** Lists whose items grow: a later item with the same key stands in the place of the earlier one. */
+/** Lists whose items grow: a later item with the same key replaces the earlier one. */
 export const KEYED_LISTS: ReadonlySet<string> = new Set<ListName>(['day-trades', 'margin-calls']);
 
 /** Lists of a portfolio or an account whose lengths are stored, as columns of `history_owner`. Accounts have orders only. */

@@ -81,7 +81,7 @@ export class PostgresJournal implements Journal {
   ): Promise<StoredAnswer | undefined> {
     const lookup = answerLookup(tenantId, simulationId, route, key);
     const cell = await this.#ownCell({ tenantId, simulationId });
-    // A caller may have been told 503 for it.
+    // A caller may have received 503 for it.
     if (this.#queue.isWritingAnswer(lookup))
       throw new StoreUnavailable('The first answer to this key is not written yet');
     const found = await findAnswer(this.#database, lookup);

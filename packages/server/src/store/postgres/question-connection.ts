@@ -66,7 +66,7 @@ export class QuestionConnection {
     return this.#inTurn(() => this.#within(query(), patienceMs));
   }
 
-  /** A question of the history: `?` stands for a value. */
+  /** A question of the history: `?` is a placeholder of a value. */
   askHistory({ sql, values }: Question): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return this.#inTurn(() =>
       this.#within(

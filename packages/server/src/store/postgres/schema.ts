@@ -241,8 +241,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
 }
 
 /**
- * Nodes of the version before read and write the older history: it is replaced when none of them lives. Rejects with `StoreInUse` while one
- * does.
+ * Nodes of the version before read and write the older history: it is replaced when none of them runs. Rejects with `StoreInUse` while one runs.
  */
 async function refuseOlderNodes(client: pg.Client, shown: string): Promise<void> {
   const others = async (): Promise<ReadonlyMap<string, string>> => {

@@ -14,7 +14,7 @@ interface Question {
 }
 
 /**
- * A question that is asked for many cells or tenants at a time: those that arrive while one is under way share the next. Thousands are asked
+ * A query for many cells or tenants at a time: those that arrive while one is under way share the next. Thousands are asked
  * when a node is lost, and a round trip costs more than its rows.
  */
 export class SharedQuestion<Values extends readonly unknown[], Row extends pg.QueryResultRow> {

@@ -25,7 +25,7 @@ export abstract class FakeVendor {
   isExpired = false;
   /** Hangs up as soon as a connection could be used. */
   hangsUp = false;
-  /** Bars by symbol, whatever span and size is asked for. */
+  /** Bars by symbol, for any requested span and size. */
   readonly toldBars = new Map<string, readonly ToldBar[]>();
   /** Answers pings. */
   answersPings = true;

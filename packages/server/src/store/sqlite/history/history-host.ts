@@ -10,7 +10,7 @@ import type { HistoryRequest, HistoryWork } from './history-work.js';
 /** Maximum number of queries waiting for the thread; more means that it is overloaded. */
 const MOST_WAITING = 1_000;
 
-/** A request that failed, as the thread tells of it. */
+/** A failed request, as the thread reports it. */
 export class HistoryTrouble extends Error {
   readonly failure: HistoryFailure;
 

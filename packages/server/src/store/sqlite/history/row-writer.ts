@@ -167,7 +167,7 @@ export class RowWriter {
     return grown;
   }
 
-  /** The ordinal of the first item with the key, which it stands in the place of. */
+  /** Ordinal of the first item with the key, which this item replaces. */
   #ordinalOf(line: Line, { owner, list, key, n }: ItemRow): number {
     const sql =
       'SELECT n FROM history_item WHERE cell = ? AND owner = ? AND list = ? AND key = ? AND seq <= ? LIMIT 1';

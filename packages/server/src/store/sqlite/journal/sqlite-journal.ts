@@ -62,7 +62,7 @@ export class SqliteJournal implements Journal {
   ): StoredAnswer | undefined {
     const answer = findAnswer(this.#statements, answerLookup(tenantId, simulationId, route, key));
     if (answer === undefined || answer.expiresAt <= nowMs) {
-      // The first request may have been told 503, and its answer may still be written.
+      // The first request may have received 503, and its answer may still be written.
       const refusal = this.#queue.refusal();
       if (refusal !== undefined) throw refusal;
       return undefined;
