@@ -61,7 +61,6 @@ export { seriesConditionsOf, underlyingPriceOf } from './options/underlying.js';
 export type { OptionTerms, OptionType } from './options/model/option-terms.js';
 export {
   conditionsOf,
-  optionGreeks,
   optionPrice,
   optionTermsOf,
   optionValue,
@@ -164,8 +163,7 @@ export type {
 export type { HouseRates } from './margin/house-rates.js';
 export { bookOfClass, requirementOfHypothetical } from './margin/hypothetical-book.js';
 export type { HypotheticalBook } from './margin/hypothetical-book.js';
-export { amountsOf, requirementOf } from './margin/requirement.js';
-export { regTRequirementOf } from './margin/reg-t/least-requirement.js';
+export { requirementOf } from './margin/requirement.js';
 export type { RegTBook, RegTRequirement } from './margin/reg-t/least-requirement.js';
 export type { BookRefusal, OptionLeg, RegTLeg, StockLeg } from './margin/reg-t/legs.js';
 export type { GroupName, Strategy } from './margin/group-names.js';

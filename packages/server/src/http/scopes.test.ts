@@ -24,7 +24,7 @@ function required(id: OperationId, { scope }: Route): readonly Scope[] {
 }
 
 let test: TestApp;
-/** A token in its own simulation tenant, by scope. */
+/** A token of a tenant in one of its simulations, by scope. */
 let inside: (scope: string) => Promise<TestClient>;
 
 beforeAll(async () => {
