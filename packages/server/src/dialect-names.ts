@@ -1,5 +1,5 @@
 /** Names of all dialects, as `DIALECTS` has them. */
-export const DIALECT_NAMES = ['alpaca', 'paper-invest', 'schwab', 'tradier'] as const;
+export const DIALECT_NAMES = ['alpaca', 'paper-invest', 'schwab', 'tradier', 'tws'] as const;
 
 export type DialectName = (typeof DIALECT_NAMES)[number];
 

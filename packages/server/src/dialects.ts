@@ -9,6 +9,7 @@ const PACKAGES: Readonly<Record<DialectName, () => Promise<{ readonly default: D
   'paper-invest': () => import('@sandpit/dialect-paper-invest'),
   schwab: () => import('@sandpit/dialect-schwab'),
   tradier: () => import('@sandpit/dialect-tradier'),
+  tws: () => import('@sandpit/dialect-tws'),
 };
 
 /** Loads the named dialects; undefined = all that are installed. Throws `BadSetting` for a named one that is not installed. */

@@ -161,6 +161,25 @@ export interface DialectSocket {
   readonly visit: (visit: Visit) => void;
 }
 
+/** Why a connection to a port has no portfolio: unknown or closed, served by another node, too many connections, or not available now. */
+export type PortRefusal = 'unknown' | 'elsewhere' | 'too-many' | 'unavailable';
+
+/** A connection of plain bytes, to a port that belongs to one portfolio. */
+export interface PortConnection {
+  onBytes(listener: (bytes: Uint8Array) => void): void;
+  onClose(listener: () => void): void;
+  /** The portfolio, once its simulation is open. */
+  open(): Promise<Book | PortRefusal>;
+  /** Sends bytes, unless a fault of the stream holds these back. */
+  write(bytes: Uint8Array): void;
+  /** Counts a message of a kind; returns false beyond the rate limit of the tenant. */
+  count(kind: string): boolean;
+  /** Ends the connection after the bytes that were written. */
+  end(): void;
+  /** Reports an error that the client did not cause. */
+  report(error: unknown): void;
+}
+
 /** Translations of a dialect that has all operations of `/v1` under its prefix. */
 export interface Mirror {
   /** Reads a body; `/v1` validates the result. */
@@ -181,6 +200,8 @@ export interface Dialect {
   /** Types of bodies. A body of any other type, or of none, is read as the first of them. */
   readonly bodies: readonly ('json' | 'form')[];
   readonly sockets: readonly DialectSocket[];
+  /** Serves a connection of a protocol of plain bytes; absent = the dialect has none. */
+  readonly listener?: (connection: PortConnection) => void;
   readonly credentialOf: (head: Head) => Credential | undefined;
   /** Names and values in turn. */
   readonly limitHeaders: (limits: Limits) => readonly string[];

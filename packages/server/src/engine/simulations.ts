@@ -4,6 +4,7 @@ import {
   Brokerage,
   actionId,
   calendarById,
+  Ids,
   Instant,
   isIdle,
   isUpcoming,
@@ -537,6 +538,19 @@ export class Simulations {
     open.usedAt = performance.now();
     this.lifetimes.asked(id);
     return open.opened;
+  }
+
+  /** Simulations whose ids of portfolios include this one, oldest first; forks have the ids of their parents. Opens none. */
+  withPortfolio(portfolioId: string): readonly { readonly id: string; readonly tenantId: string }[] {
+    return this.registry.simulations().flatMap((entry) => {
+      const { id, tenantId } = entry;
+      if (tenantId === null) return [];
+      const isMain = id === mainOf(tenantId);
+      const config = isMain ? { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } : configOf(entry);
+      const { seed, idSecret } = originOf(config);
+      const ids = new Ids(idSecret ?? Ids.secretOf(seed));
+      return ids.numberOf('PORTFOLIO', portfolioId) === undefined ? [] : [{ id: isMain ? MAIN : id, tenantId }];
+    });
   }
 
   /** Reports the simulations in memory to a watcher, and later ones when they open. There is at most one watcher. */

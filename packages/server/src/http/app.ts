@@ -37,6 +37,7 @@ import { type DoorDeps, openDoor } from './dialects/doors.js';
 import { addPrefixes, withPrefix } from './dialects/hosts.js';
 import { openMirror } from './dialects/mirror.js';
 import { Operations } from './dialects/operations.js';
+import { DialectPorts } from './dialects/ports.js';
 import { Sessions } from './dialects/sessions.js';
 import { Sockets } from './dialects/sockets.js';
 import type { IssueDemoToken } from './demo-token.js';
@@ -143,6 +144,8 @@ declare module 'fastify' {
     residents: Residents | undefined;
     /** Webhooks have come into the store with a tenant. */
     enterWebhooks: (tenantId: string) => Promise<void>;
+    /** Ports of dialects whose protocols are no HTTP. */
+    dialectPorts: DialectPorts;
     /** Deletes all data of a tenant, the competitions that it organizes included. */
     eraseTenant: (tenantId: string) => Promise<void>;
   }
@@ -331,6 +334,17 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     faults,
     isDraining: () => health.isDraining,
   };
+  const placement = cluster?.cluster.placement;
+  const ports = new DialectPorts({
+    ...door,
+    log: deps.log,
+    ...(placement !== undefined && { serves: (tenantId: string) => placement.serves(tenantId) }),
+  });
+  app.decorate('dialectPorts', ports);
+  app.addHook('preClose', (done) => {
+    ports.close();
+    done();
+  });
   for (const dialect of deps.dialects) {
     if (dialect.mirror === undefined) await openDoor(app, dialect, door);
     else openMirror(app, dialect, dialect.mirror, admission, operations, serving);

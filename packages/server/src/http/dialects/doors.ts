@@ -24,6 +24,7 @@ import type { Streams } from '../stream/streams.js';
 import { type Admitted, Entry, type EntryDeps } from './entry.js';
 import { headOf } from './heads.js';
 import type { Sockets } from './sockets.js';
+import { TUNNEL, tunnelsOf } from './tunnels.js';
 import { DoorVisit } from './visits.js';
 
 export interface DoorDeps extends EntryDeps {
@@ -46,6 +47,12 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
   const visited = { dialect, entry, keyPairs, streams, sockets, faults };
   for (const { path, greets = false, visit } of dialect.sockets)
     sockets.on(underPrefix(dialect, path), greets, (pending) => visit(new DoorVisit(pending, visited)));
+  if (dialect.listener !== undefined)
+    sockets.on(
+      underPrefix(dialect, TUNNEL),
+      false,
+      tunnelsOf(dialect, dialect.listener, { ...deps, ...visited, log: app.logger }),
+    );
   const takesForms = dialect.bodies[0] === 'form';
   await app.register(
     (scope, _options, done) => {

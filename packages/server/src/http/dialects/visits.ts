@@ -13,6 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { KeyPairs } from '../../access/key-pairs.js';
+import type { Principal } from '../auth.js';
 import type { Faults } from '../faults.js';
 import type { Streams } from '../stream/streams.js';
 import type { Admitted, Entry } from './entry.js';
@@ -75,12 +76,17 @@ export class DoorVisit implements Visit {
     this.#socket.close(code, reason);
   }
 
-  login(end: (why: SocketEnd) => void): SocketLogin {
+  login(end: (why: SocketEnd) => void): PrincipalLogin {
     return new Login(this.#pending, this.#deps, end);
   }
 }
 
-class Login implements SocketLogin {
+/** A login that also tells the server who has logged in. */
+export interface PrincipalLogin extends SocketLogin {
+  readonly principal: Principal | undefined;
+}
+
+class Login implements PrincipalLogin {
   readonly #socket: WebSocket;
   readonly #visit: PendingLogin;
   readonly #deps: VisitDeps;
@@ -116,6 +122,10 @@ class Login implements SocketLogin {
 
   get book(): Book | undefined {
     return this.#opened?.book;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#admitted?.principal;
   }
 
   async attempt(credential: Credential | undefined): Promise<boolean | undefined> {

@@ -1,0 +1,427 @@
+/** Orders of clients: the fields of PLACE_ORDER, and their translation to orders of `/v1`. */
+import { type Book, intentOf, type Side } from '@sandpit/dialect-port';
+import type { Instrument } from '@sandpit/core';
+import { type Fields, UNSET_DOUBLE, UNSET_INTEGER } from './codec.js';
+import {
+  type ContractQuery,
+  exchangeOf,
+  instrumentIn,
+  instrumentOf,
+  readContract,
+  secTypeOf,
+} from './contracts.js';
+import { invalid, noContract, TwsRefusal } from './refusals.js';
+import { CODE, ORDER, type OrderField, type OrderFields } from './tables.js';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+interface ComboLeg {
+  readonly conId: number;
+  readonly ratio: number;
+  readonly action: string;
+}
+
+/** An order as a client has sent it. */
+export interface SentOrder {
+  readonly orderId: number;
+  readonly contract: ContractQuery;
+  readonly legs: readonly ComboLeg[];
+  readonly fields: OrderFields;
+  /** The first field that no order of Sandpit has; undefined = none. */
+  readonly unsupported: string | undefined;
+}
+
+const UNSET: ReadonlySet<string> = new Set([
+  '',
+  '0',
+  '0.0',
+  'false',
+  'False',
+  UNSET_DOUBLE,
+  '1.7976931348623157e+308',
+  UNSET_INTEGER,
+]);
+
+const KEPT: readonly string[] = ORDER.flatMap((part) => {
+  const [name, use] = Array.isArray(part) ? (part as OrderField) : [];
+  return use === 'kept' && name !== undefined ? [name] : [];
+});
+
+/** Reads a message from its order id on. */
+export function readOrder(fields: Fields, version: number): SentOrder {
+  const orderId = fields.integer();
+  const contract = readContract(fields);
+  const kept: Record<string, string> = Object.fromEntries(KEPT.map((name) => [name, '']));
+  let legs: readonly ComboLeg[] = [];
+  let unsupported: string | undefined;
+  const refuse = (name: string): void => void (unsupported ??= name);
+  const one = ([name, use, ...allowed]: OrderField): void => {
+    const text = fields.text();
+    if (use === 'kept') kept[name] = text;
+    else if (use === 'refused' && !UNSET.has(text) && !allowed.includes(text)) refuse(name);
+  };
+  // Identifiers of securities that are no contracts of Sandpit.
+  one(['secIdType', 'refused']);
+  one(['secId', 'refused']);
+  for (const part of ORDER) {
+    if (Array.isArray(part)) one(part as OrderField);
+    else if (typeof part === 'object' && 'field' in part) {
+      if ('since' in part ? version >= part.since : version < part.before) one(part.field);
+    } else
+      switch (part) {
+        case 'legs':
+          if (contract.secType === 'BAG') legs = readLegs(fields, refuse);
+          break;
+        case 'delta-neutral': {
+          const type = fields.text();
+          one(['deltaNeutralAuxPrice', 'refused']);
+          if (type === '') break;
+          if (!UNSET.has(type) && type !== 'None') refuse('deltaNeutralOrderType');
+          fields.skip(8);
+          break;
+        }
+        case 'scale': {
+          one(['scaleInitLevelSize', 'refused']);
+          one(['scaleSubsLevelSize', 'refused']);
+          const increment = fields.number() ?? 0;
+          if (increment <= 0) break;
+          refuse('scalePriceIncrement');
+          fields.skip(7);
+          break;
+        }
+        case 'hedge':
+          if (fields.text() === '') break;
+          refuse('hedgeType');
+          fields.skip();
+          break;
+        case 'delta-neutral-contract':
+          if (!fields.flag()) break;
+          refuse('deltaNeutralContract');
+          fields.skip(3);
+          break;
+        case 'algo':
+          if (fields.text() === '') break;
+          refuse('algoStrategy');
+          fields.skip(fields.count(100) * 2);
+          break;
+        case 'peg-bench':
+          if (/^PEG ?BENCH$/.test(kept['orderType'] ?? '')) fields.skip(5);
+          break;
+        case 'conditions':
+          // The fields of conditions depend on their types; such an order is refused without them.
+          if (fields.count(100) > 0)
+            return {
+              orderId,
+              contract,
+              legs,
+              fields: kept as unknown as OrderFields,
+              unsupported: unsupported ?? 'conditions',
+            };
+      }
+  }
+  return { orderId, contract, legs, fields: kept as unknown as OrderFields, unsupported };
+}
+
+const MOST_LEGS = 100;
+
+function readLegs(fields: Fields, refuse: (name: string) => void): readonly ComboLeg[] {
+  const legs = Array.from({ length: fields.count(MOST_LEGS) }, () => {
+    const leg = { conId: fields.integer(), ratio: fields.integer(), action: fields.text().toUpperCase() };
+    fields.skip(5);
+    return leg;
+  });
+  for (let prices = fields.count(MOST_LEGS); prices > 0; prices--)
+    if (!UNSET.has(fields.text())) refuse('orderComboLegs');
+  // `NonGuaranteed` is how clients route legs; here all legs execute together.
+  fields.skip(fields.count(MOST_LEGS) * 2);
+  return legs;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  MKT: 'MARKET',
+  LMT: 'LIMIT',
+  STP: 'STOP',
+  'STP LMT': 'STOP_LIMIT',
+  TRAIL: 'TRAILING_STOP',
+  'TRAIL LIMIT': 'TRAILING_STOP_LIMIT',
+  MOC: 'MARKET',
+  LOC: 'LIMIT',
+};
+const ALIASES: Readonly<Record<string, string>> = {
+  STPLMT: 'STP LMT',
+  TRAILLMT: 'TRAIL LIMIT',
+  STP_LMT: 'STP LMT',
+};
+const TIMES: ReadonlySet<string> = new Set(['DAY', 'GTC', 'IOC', 'FOK', 'GTD', 'OPG']);
+const CLASSES: Readonly<Record<string, string>> = { STK: 'EQUITY', OPT: 'OPTION', FUT: 'FUTURE' };
+
+export const typeOf = ({ orderType }: OrderFields): string => {
+  const name = orderType.toUpperCase().trim();
+  return ALIASES[name] ?? name;
+};
+
+function numberIn(text: string, name: string): number | undefined {
+  if (UNSET.has(text) && !/^0/.test(text)) return undefined;
+  const value = Number(text);
+  if (text.length > 40 || !Number.isFinite(value)) throw invalid(`${name} is not a number`);
+  return value;
+}
+
+const price = (
+  fields: OrderFields,
+  name: 'lmtPrice' | 'auxPrice' | 'trailingPercent' | 'lmtPriceOffset' | 'cashQty',
+): number | undefined => {
+  const value = numberIn(fields[name], name);
+  return value === 0 && name !== 'lmtPrice' ? undefined : value;
+};
+
+/** Whole dollars and fractions of one price step, without the noise of binary fractions. */
+const rounded = (value: number): number => Math.round(value * 1e8) / 1e8;
+
+function required<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw invalid(`${name} is required for this order type`);
+  return value;
+}
+
+export function sideOf({ action }: OrderFields): Side {
+  const side = action.toUpperCase();
+  if (side !== 'BUY' && side !== 'SELL') throw invalid(`action ${action.slice(0, 10)} is not supported`);
+  return side;
+}
+
+/** Prices of a type, by their names in `/v1`. */
+export function pricesOf(fields: OrderFields): Body {
+  const [limit, aux] = [price(fields, 'lmtPrice'), price(fields, 'auxPrice')];
+  switch (typeOf(fields)) {
+    case 'LMT':
+    case 'LOC':
+      return { limitPrice: required(limit, 'lmtPrice') };
+    case 'STP':
+      return { stopPrice: required(aux, 'auxPrice') };
+    case 'STP LMT':
+      return { limitPrice: required(limit, 'lmtPrice'), stopPrice: required(aux, 'auxPrice') };
+    case 'TRAIL':
+      return distanceOf(fields);
+    case 'TRAIL LIMIT': {
+      const offset = price(fields, 'lmtPriceOffset');
+      const stop = numberIn(fields.trailStopPrice, 'trailStopPrice');
+      const limitPrice =
+        offset === undefined || stop === undefined
+          ? required(limit, 'lmtPrice')
+          : rounded(sideOf(fields) === 'SELL' ? stop - offset : stop + offset);
+      return { limitPrice, ...distanceOf(fields) };
+    }
+    default:
+      return {};
+  }
+}
+
+function distanceOf(fields: OrderFields): Body {
+  const [percent, amount] = [price(fields, 'trailingPercent'), price(fields, 'auxPrice')];
+  if (percent !== undefined) return { trailingPercent: percent };
+  return { trailingAmount: required(amount, 'auxPrice or trailingPercent') };
+}
+
+/** Time in force, with the end of GTD. */
+export function timeOf(fields: OrderFields): Body {
+  const tif = fields.tif === '' ? 'DAY' : fields.tif.toUpperCase();
+  const type = typeOf(fields);
+  if (!TIMES.has(tif)) throw invalid(`time in force ${tif.slice(0, 10)} is not supported`);
+  if (type === 'MOC' || type === 'LOC') {
+    if (tif !== 'DAY') throw new TwsRefusal(113, 'Order TIF should be DAY for MOC and LOC orders.');
+    return { timeInForce: 'CLS' };
+  }
+  if (tif !== 'GTD') {
+    if (fields.goodTillDate !== '') throw invalid('goodTillDate is only for orders GTD');
+    return { timeInForce: tif };
+  }
+  // `20261231 16:00:00 US/Eastern`, or `20261231-21:00:00` in UTC.
+  const [, year, month, day, separator, clock, zone = ''] =
+    /^(\d{4})(\d\d)(\d\d)(?:([ -])(\d\d:\d\d:\d\d)(?: (\S+))?)?$/.exec(fields.goodTillDate.trim()) ?? [];
+  if (year === undefined || !['', 'US/Eastern', 'America/New_York', 'EST', 'EST5EDT'].includes(zone))
+    throw invalid('goodTillDate is not a time such as 20261231 16:00:00 US/Eastern');
+  const date = `${year}-${month ?? ''}-${day ?? ''}`;
+  const end = clock === undefined ? date : `${date}T${clock}${separator === '-' ? 'Z' : ''}`;
+  return { timeInForce: tif, goodTillDate: end };
+}
+
+function quantityIn(fields: OrderFields): Body {
+  const cash = price(fields, 'cashQty');
+  const quantity = numberIn(fields.totalQuantity, 'totalQuantity') ?? 0;
+  if (cash !== undefined && quantity === 0) return { notional: cash };
+  if (cash !== undefined) throw invalid('cashQty and totalQuantity exclude each other');
+  if (quantity <= 0) throw new TwsRefusal(CODE.NO_QUANTITY, 'The order size cannot be zero.');
+  return { quantity };
+}
+
+/** Refuses what no order of Sandpit has. */
+function checkSupported({ fields, unsupported, contract, orderId }: SentOrder): void {
+  if (orderId <= 0) throw invalid('the order id must be positive');
+  const type = typeOf(fields);
+  if (TYPES[type] === undefined)
+    throw new TwsRefusal(
+      CODE.ORDER_TYPE,
+      `Unsupported order type for this exchange and security type: ${type.slice(0, 20)}`,
+    );
+  if (unsupported !== undefined) throw invalid(`${unsupported} is not supported`);
+  if (contract.exchange === '') throw invalid('Please specify an exchange');
+}
+
+const MOST_NOTES = 4000;
+
+function notesOf({ orderRef }: OrderFields): Body {
+  if (orderRef === '') return {};
+  if (orderRef.length > MOST_NOTES) throw invalid('orderRef is too long');
+  return { notes: orderRef };
+}
+
+/** The order of one instrument, without its id. */
+export async function bodyOf(book: Book, sent: SentOrder): Promise<Body> {
+  checkSupported(sent);
+  const { contract, fields } = sent;
+  if (contract.secType === 'BAG') return bagBody(book, sent);
+  const instrument = await instrumentIn(book, contract);
+  const assetClass = CLASSES[secTypeOf(instrument)];
+  if (assetClass === undefined) throw noContract('an index cannot be traded');
+  if (secTypeOf(instrument) !== 'FUT' && contract.exchange !== exchangeOf(instrument))
+    throw noContract(`orders are routed to ${exchangeOf(instrument)} only`);
+  const { symbol } = instrument;
+  return {
+    portfolioId: book.portfolioId,
+    symbol,
+    assetClass,
+    orderType: TYPES[typeOf(fields)],
+    positionIntent: intentOf(book, symbol, sideOf(fields)),
+    ...quantityIn(fields),
+    ...pricesOf(fields),
+    ...timeOf(fields),
+    ...notesOf(fields),
+    ...(isSet(fields.outsideRth) && sessionOf(instrument, fields)),
+  };
+}
+
+export const isSet = (text: string): boolean => !UNSET.has(text);
+
+/** Orders outside of regular hours. Futures trade in all hours of their session in any case. */
+function sessionOf({ assetClass }: Instrument, fields: OrderFields): Body {
+  if (assetClass === 'FUTURE') return {};
+  if (assetClass !== 'EQUITY' || typeOf(fields) !== 'LMT')
+    throw invalid('outsideRth is only available for LMT orders of stocks');
+  return { session: 'EXTENDED' };
+}
+
+/** Net price of a multi-leg order as a purchase of its legs: a sale of the combination sells these. */
+export const netOf = (fields: OrderFields): number | undefined => {
+  const limit = price(fields, 'lmtPrice');
+  if (typeOf(fields) !== 'LMT') return undefined;
+  return sideOf(fields) === 'BUY' ? required(limit, 'lmtPrice') : 0 - required(limit, 'lmtPrice');
+};
+
+async function bagBody(book: Book, { legs, fields }: SentOrder): Promise<Body> {
+  const type = typeOf(fields);
+  if (type !== 'MKT' && type !== 'LMT')
+    throw new TwsRefusal(
+      CODE.ORDER_TYPE,
+      'Unsupported order type for a combination: MKT and LMT are available',
+    );
+  if (legs.length < 2 || legs.length > 4) throw invalid('a combination has 2 to 4 legs');
+  if (isSet(fields.outsideRth)) throw invalid('outsideRth is not available for combinations');
+  const isSold = sideOf(fields) === 'SELL';
+  const found = [];
+  for (const { conId, ratio, action } of legs) {
+    const instrument = await instrumentOf(book, conId);
+    if (instrument === undefined) throw noContract(`conId ${conId} of a leg`);
+    if (instrument.assetClass !== 'OPTION') throw invalid('a combination has legs of options only');
+    if (action !== 'BUY' && action !== 'SELL') throw invalid('the action of a leg is BUY or SELL');
+    const side = (action === 'BUY') === isSold ? 'SELL' : 'BUY';
+    const positionIntent = intentOf(book, instrument.symbol, side);
+    found.push({
+      optionSymbol: instrument.symbol,
+      underlying: instrument.underlying,
+      positionIntent,
+      quantity: ratio,
+    });
+  }
+  const net = netOf(fields);
+  const opens = found.some(({ positionIntent }) => positionIntent.endsWith('_TO_OPEN'));
+  return {
+    portfolioId: book.portfolioId,
+    symbol: found[0]?.underlying ?? '',
+    assetClass: 'OPTION',
+    strategy: 'CUSTOM',
+    orderType: TYPES[type],
+    positionIntent: `${(net ?? 0) < 0 ? 'SELL' : 'BUY'}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
+    ...quantityIn(fields),
+    ...(net !== undefined && { limitPrice: net }),
+    ...timeOf(fields),
+    ...notesOf(fields),
+    legs: found.map(({ optionSymbol, positionIntent, quantity }) => ({
+      optionSymbol,
+      positionIntent,
+      quantity,
+    })),
+  };
+}
+
+const closingOf = (intent: string): string => `${intent.startsWith('BUY') ? 'SELL' : 'BUY'}_TO_CLOSE`;
+
+/** An exit order: a target, or a stop. */
+interface Exit {
+  readonly sent: SentOrder;
+  readonly body: Body;
+}
+
+/** An order and the exits that it triggers: at most one target and one stop. */
+export function withExits(
+  entry: Body,
+  exits: readonly Exit[],
+): { readonly body: Body; readonly target: number; readonly stop: number } {
+  const closing = closingOf(String(entry['positionIntent']));
+  let target = 0;
+  let stop = 0;
+  const config: Record<string, unknown> = {};
+  for (const { sent, body } of exits) {
+    checkSame(entry, body);
+    if (
+      String(entry['positionIntent']).endsWith('_TO_CLOSE') ||
+      closing.slice(0, 3) !== String(body['positionIntent']).slice(0, 3)
+    )
+      throw invalid('an attached order must close what its parent opens');
+    const { orderType, limitPrice, stopPrice, timeInForce } = body;
+    if (orderType === 'LIMIT' && target === 0) {
+      target = sent.orderId;
+      config['profitTarget'] = { orderType, limitPrice };
+    } else if ((orderType === 'STOP' || orderType === 'STOP_LIMIT') && stop === 0) {
+      stop = sent.orderId;
+      config['stopLoss'] = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
+    } else throw invalid('a parent has at most one LMT and one STP or STP LMT order attached');
+    if (config['timeInForce'] !== undefined && config['timeInForce'] !== timeInForce)
+      throw invalid('attached orders must have one time in force');
+    config['timeInForce'] = timeInForce;
+  }
+  return { body: { ...entry, bracketConfig: config }, target, stop };
+}
+
+function checkSame(one: Body, other: Body): void {
+  if (one['symbol'] !== other['symbol'] || one['quantity'] !== other['quantity'])
+    throw invalid('orders that belong together must have one contract and quantity');
+  if (other['session'] !== undefined) throw invalid('outsideRth is not available for attached orders');
+}
+
+/** Two closing orders of which one cancels the other. */
+export function pairOf(
+  first: Exit,
+  second: Exit,
+): { readonly body: Body; readonly limit: SentOrder; readonly stop: SentOrder } {
+  const [limit, stop] = first.body['orderType'] === 'LIMIT' ? [first, second] : [second, first];
+  checkSame(limit.body, stop.body);
+  const { orderType, stopPrice, limitPrice, timeInForce } = stop.body;
+  const isPair = limit.body['orderType'] === 'LIMIT' && (orderType === 'STOP' || orderType === 'STOP_LIMIT');
+  const isOneSide = limit.body['positionIntent'] === stop.body['positionIntent'];
+  if (!isPair || !isOneSide || !String(limit.body['positionIntent']).endsWith('_TO_CLOSE'))
+    throw invalid('an OCA group is one LMT and one STP or STP LMT order that close a position');
+  if (limit.body['timeInForce'] !== timeInForce)
+    throw invalid('orders of an OCA group must have one time in force');
+  const stopLoss = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
+  return { body: { ...limit.body, ocoConfig: { stopLoss } }, limit: limit.sent, stop: stop.sent };
+}
