@@ -97,6 +97,9 @@ export interface Settings {
   readonly corsOrigins: ReadonlySet<string>;
   /** Undefined = all that are installed. */
   readonly dialects: readonly DialectName[] | undefined;
+  /** Ports with the protocol of TWS, each of one portfolio, and the address that these listen on (D274). */
+  readonly twsPorts: readonly { readonly port: number; readonly portfolioId: string }[];
+  readonly twsHost: string;
   /** True when the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
   /** Webhooks may go to addresses that are not public. */
@@ -147,11 +150,18 @@ const listIn = (list: string): readonly string[] =>
 const isOrigin = (given: string): boolean =>
   /^https?:\/\//.test(given) && URL.canParse(given) && new URL(given).origin === given;
 
-/** Names, ranges and defaults. The table in the README is compared with it. */
 /** The dialects of a list; `none` and an empty list are none. */
 const dialectsIn = (list: string): readonly DialectName[] =>
   list === 'none' ? [] : listIn(list).filter(isDialectName);
 
+/** `7497:PORTFOLIO_ID`; undefined for another text. */
+function twsPortIn(text: string): { readonly port: number; readonly portfolioId: string } | undefined {
+  const [, port, portfolioId] = /^(\d{1,5}):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.exec(text) ?? [];
+  if (portfolioId === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
+  return { port: Number(port), portfolioId: portfolioId.toLowerCase() };
+}
+
+/** Names, ranges and defaults. The table in the README is compared with it. */
 export const SCHEMA = ruled(
   closed('Settings', {
     PORT: integer(0, 65_535, { default: 3000 }),
@@ -232,6 +242,8 @@ export const SCHEMA = ruled(
     STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
     CORS_ORIGINS: optional(text({ maxLength: LONGEST })),
     DIALECTS: optional(text({ maxLength: LONGEST })),
+    TWS_PORTS: optional(text({ maxLength: LONGEST })),
+    TWS_HOST: text({ default: '127.0.0.1' }),
     DEMO_TOKEN: choice(['on', 'off'], { default: 'off' }),
     WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], { default: 'off' }),
   }),
@@ -270,6 +282,14 @@ export const SCHEMA = ruled(
         'DIALECTS',
         `must be none, or names out of ${DIALECT_NAMES.join(', ')}, separated by commas`,
       );
+    }
+    if (typeof env.TWS_PORTS === 'string') {
+      const ports = listIn(env.TWS_PORTS).map(twsPortIn);
+      if (ports.includes(undefined) || new Set(ports.map((one) => one?.port)).size < ports.length)
+        report.field(
+          'TWS_PORTS',
+          'must be different ports with portfolio ids, such as 7497:ID, separated by commas',
+        );
     }
     if (typeof env.TRUSTED_PROXIES === 'string' && !listIn(env.TRUSTED_PROXIES).every(isRange)) {
       report.field('TRUSTED_PROXIES', 'must be addresses or ranges such as 10.0.0.0/8, separated by commas');
@@ -365,6 +385,8 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     // Empty is not the same as not set here.
     dialects: environment['DIALECTS'] === undefined ? undefined : dialectsIn(environment['DIALECTS']),
     corsOrigins: new Set(listIn(env.CORS_ORIGINS ?? '')),
+    twsPorts: listIn(env.TWS_PORTS ?? '').flatMap((one) => twsPortIn(one) ?? []),
+    twsHost: env.TWS_HOST,
     demoToken: env.DEMO_TOKEN === 'on',
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'on',
   };
@@ -397,7 +419,7 @@ const MOST_SLIPS = 2;
 
 /** Prefixes of names intended for this server: no other program has such variables. */
 const OURS =
-  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE|CLUSTER)_/;
+  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE|CLUSTER|TWS)_/;
 /** Variables of the tools around the server. */
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 

@@ -2,12 +2,14 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dialect } from '@sandpit/dialect-port';
+import type { FastifyInstance } from 'fastify';
 import type pino from 'pino';
 import { Access } from './access/access.js';
 import { openOperatorEndpoint } from './access/operator-endpoint.js';
 import { compose } from './compose.js';
 import type { Composition } from './compose.js';
-import type { Settings } from './config.js';
+import { BadSetting, type Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { Tenants } from './engine/tenants.js';
 import { EXIT } from './exit-codes.js';
@@ -78,9 +80,10 @@ export async function serve(
   };
   const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
   const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
+  const dialects = await loadDialects(settings.dialects);
   const app = await createApp({
     ...composition,
-    dialects: await loadDialects(settings.dialects),
+    dialects,
     cluster:
       cluster === undefined || settings.cluster === undefined || listener === undefined
         ? undefined
@@ -100,6 +103,7 @@ export async function serve(
   });
   const connections = connectionsOf(app.server);
   await app.listen({ port: settings.port, host: settings.host });
+  await listenForTws(app, dialects, settings, log);
   // From now on every turn of the event loop is short; reading a journal at the start may be long.
   if (settings.watchdogMs !== undefined && !isWatched) {
     isWatched = true;
@@ -199,6 +203,27 @@ export async function serve(
   await simulations.abandon();
   await store.close();
   return port;
+}
+
+/** Opens the ports of TWS_PORTS. */
+async function listenForTws(
+  app: FastifyInstance,
+  dialects: readonly Dialect[],
+  { twsPorts, twsHost }: Pick<Settings, 'twsPorts' | 'twsHost'>,
+  log: pino.Logger,
+): Promise<void> {
+  if (twsPorts.length === 0) return;
+  const tws = dialects.find(({ name }) => name === 'tws');
+  if (tws === undefined)
+    throw new BadSetting('TWS_PORTS needs the dialect tws, which DIALECTS does not name');
+  if (!isLoopback(twsHost))
+    log.warn(
+      `TWS_HOST is ${twsHost}: the protocol has no login, so whoever reaches a port trades in its portfolio`,
+    );
+  for (const one of twsPorts) {
+    await app.dialectPorts.listen(tws, one, twsHost);
+    process.stdout.write(`tws listening on ${twsHost}:${one.port} (portfolio ${one.portfolioId})\n`);
+  }
 }
 
 /** One thread watches the process, however often its server begins. */

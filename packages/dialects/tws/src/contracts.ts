@@ -1,14 +1,6 @@
 /** Contracts: the vendor's numbers and fields of instruments, and the instruments that a contract of a client means. */
-import { type Instrument, Price, tickFor, TradingDate } from '@sandpit/core';
-import {
-  type Book,
-  chainOf,
-  type Desk,
-  expirationsOf,
-  optionParts,
-  plainOptionSymbol,
-  uuidOf,
-} from '@sandpit/dialect-port';
+import { type Instrument, type OptionContract, Price, tickFor, TradingDate } from '@sandpit/core';
+import { type Book, type Desk, optionParts, plainOptionSymbol, uuidOf } from '@sandpit/dialect-port';
 import type { Field, Fields } from './codec.js';
 import { noContract } from './refusals.js';
 
@@ -126,7 +118,7 @@ export const exchangeOf = (instrument: Instrument): string => EXCHANGES[secTypeO
 const compact = (date: string): string => date.replaceAll('-', '');
 
 /** Most contracts of one answer. */
-const MOST_CONTRACTS = 4000;
+const MOST_CONTRACTS = 3000;
 
 /** All instruments that a contract means; none for a type that is not served. */
 export async function matching(book: Book, query: ContractQuery): Promise<readonly Instrument[]> {
@@ -208,17 +200,34 @@ async function optionsOf(
     const found = roots.map((root) => book.instrument(root + end)).find((one) => one !== undefined);
     return found === undefined ? [] : [found];
   }
-  const found: Instrument[] = [];
-  for (const date of await expirationsOf(book, underlying)) {
-    if (!compact(date).startsWith(digits)) continue;
-    for (const { optionSymbol } of await chainOf(book, underlying, date)) {
-      const contract = book.instrument(optionSymbol);
-      if (contract !== undefined) found.push(contract);
-      if (found.length > MOST_CONTRACTS)
-        throw noContract('too many contracts; give an expiration or a strike');
+  const found = (await optionsOn(book, underlying)).filter(({ expiration }) =>
+    compact(expiration).startsWith(digits),
+  );
+  const described = found.filter(
+    (one) =>
+      (strike === undefined || one.strike === strike * UNITS) &&
+      (right === '' || right.charAt(0) === one.optionType.charAt(0)),
+  );
+  if (described.length > MOST_CONTRACTS)
+    throw noContract('too many contracts; give an expiration or a strike');
+  return described;
+}
+
+const UNITS = 1e8;
+const PAGE = 500;
+
+/** All listed options on an underlying, by symbol. */
+async function optionsOn(desk: Desk, underlying: string): Promise<readonly OptionContract[]> {
+  const found: OptionContract[] = [];
+  for (let page = 1; ; page++) {
+    const query = { underlying, assetClass: 'OPTION', limit: String(PAGE), page: String(page) };
+    const { data, pagination } = await desk.run('listInstruments', { query });
+    for (const { symbol } of data) {
+      const contract = desk.instrument(symbol);
+      if (contract?.assetClass === 'OPTION') found.push(contract);
     }
+    if (page >= pagination.totalPages) return found;
   }
-  return found;
 }
 
 /** The one instrument that a contract means. Throws if there is none, or more than one. */
@@ -327,7 +336,6 @@ function hoursOf(desk: Desk, isRegular: boolean): string {
   }).join(';');
 }
 
-const UNITS = 1e8;
 const tickAt = (instrument: Instrument, price: number): number =>
   instrument.assetClass === 'INDEX' ? 0.01 : tickFor(instrument, Price.ofUnits(price * UNITS)) / UNITS;
 
@@ -400,14 +408,13 @@ export async function optionParameters(
     string,
     { readonly dates: Set<string>; readonly strikes: Set<number>; multiplier: number }
   >();
-  for (const date of await expirationsOf(desk, underlying))
-    for (const { optionSymbol, strike, multiplier } of await chainOf(desk, underlying, date)) {
-      const root = optionParts(optionSymbol)?.root ?? underlying;
-      const found = roots.get(root) ?? { dates: new Set(), strikes: new Set(), multiplier };
-      found.dates.add(compact(date));
-      found.strikes.add(strike);
-      roots.set(root, found);
-    }
+  for (const { symbol, expiration, strike, multiplier } of await optionsOn(desk, underlying)) {
+    const root = optionParts(symbol)?.root ?? underlying;
+    const found = roots.get(root) ?? { dates: new Set(), strikes: new Set(), multiplier };
+    found.dates.add(compact(expiration));
+    found.strikes.add(strike / UNITS);
+    roots.set(root, found);
+  }
   return [...roots].map(([root, { dates, strikes, multiplier }]) => {
     const prices = [...strikes].sort((a, b) => a - b);
     return [
@@ -416,7 +423,7 @@ export async function optionParameters(
       root,
       multiplier,
       dates.size,
-      ...dates,
+      ...[...dates].sort(),
       prices.length,
       ...prices,
     ];

@@ -11,7 +11,7 @@ import {
   secTypeOf,
 } from './contracts.js';
 import { invalid, noContract, TwsRefusal } from './refusals.js';
-import { CODE, ORDER, type OrderField, type OrderFields } from './tables.js';
+import { CODE, ORDER, type OrderField, type OrderFields, type OrderPart } from './tables.js';
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -42,10 +42,8 @@ const UNSET: ReadonlySet<string> = new Set([
   UNSET_INTEGER,
 ]);
 
-const KEPT: readonly string[] = ORDER.flatMap((part) => {
-  const [name, use] = Array.isArray(part) ? (part as OrderField) : [];
-  return use === 'kept' && name !== undefined ? [name] : [];
-});
+const isField = (part: OrderPart): part is OrderField => Array.isArray(part);
+const KEPT = ORDER.filter(isField).flatMap(([name, use]) => (use === 'kept' ? [name] : []));
 
 /** Reads a message from its order id on. */
 export function readOrder(fields: Fields, version: number): SentOrder {
@@ -64,7 +62,7 @@ export function readOrder(fields: Fields, version: number): SentOrder {
   one(['secIdType', 'refused']);
   one(['secId', 'refused']);
   for (const part of ORDER) {
-    if (Array.isArray(part)) one(part as OrderField);
+    if (isField(part)) one(part);
     else if (typeof part === 'object' && 'field' in part) {
       if ('since' in part ? version >= part.since : version < part.before) one(part.field);
     } else

@@ -237,10 +237,11 @@ export interface OrderFields {
 }
 
 /** A field: kept under its name, informational, or refused unless it has one of these texts beside the unset ones. */
-export type OrderField =
-  | readonly [name: keyof OrderFields, use: 'kept']
-  | readonly [name: string, use: 'informational']
-  | readonly [name: string, use: 'refused', ...allowed: readonly string[]];
+export type OrderField = readonly [
+  name: string,
+  use: 'kept' | 'informational' | 'refused',
+  ...allowed: readonly string[],
+];
 /** A group of fields that only some orders have, or that only some versions have. */
 export type OrderPart =
   | OrderField
