@@ -533,7 +533,7 @@ describe('terms', () => {
   it('every file: American spelling, except for the names of decision 0140', () => {
     const british =
       /\w*(?:colour|centre|neighbour|catalogue|normalis|behaviour|favour|licence|judgement|modelled|cancelled|towards|programme)\w*/gi;
-    const kept = /^(ordersCancelled|modelled(Bid|Ask)(Taken)?|MODELLED_BOOK)$/;
+    const kept = /^(ordersCancelled|Cancelled|modelled(Bid|Ask)(Taken)?|MODELLED_BOOK)$/;
     const written = files
       .filter((path) => /\.(tsx?|js|json|md|css|html|py|ya?ml|sh)$/.test(path))
       .filter((path) => !/^samples\/|(^|\/)package-lock\.json$|^scripts\/tidy\.test\.ts$/.test(path));

@@ -218,7 +218,7 @@ async function listenForTws(
     throw new BadSetting('TWS_PORTS needs the dialect tws, which DIALECTS does not name');
   if (!isLoopback(twsHost))
     log.warn(
-      `TWS_HOST is ${twsHost}: the protocol has no login, so whoever reaches a port trades in its portfolio`,
+      `TWS_HOST is ${twsHost}: the protocol has no login, so any program that reaches a port can trade in its portfolio`,
     );
   for (const one of twsPorts) {
     await app.dialectPorts.listen(tws, one, twsHost);

@@ -276,7 +276,7 @@ export class OrderDesk {
     if (order === undefined)
       return this.#wire.error(
         orderId,
-        new TwsRefusal(CODE.CANCEL_UNKNOWN, `OrderId ${orderId} that needs to be cancelled is not found.`),
+        new TwsRefusal(CODE.CANCEL_UNKNOWN, `OrderId ${orderId} that needs to be canceled is not found.`),
       );
     await this.#cancel(order, orderId);
   }
@@ -294,7 +294,7 @@ export class OrderDesk {
     }
     const now = (await this.#book.orders.byNumber(number)) ?? order;
     const state = statusOf(now)?.name ?? 'PendingSubmit';
-    const text = `OrderId ${orderId} that needs to be cancelled cannot be cancelled, state: ${state}.`;
+    const text = `OrderId ${orderId} that needs to be canceled cannot be canceled, state: ${state}.`;
     this.#wire.error(orderId, new TwsRefusal(CODE.CANCEL_STATE, text));
   }
 
