@@ -549,7 +549,9 @@ export class Simulations {
       const config = isMain ? { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } : configOf(entry);
       const { seed, idSecret } = originOf(config);
       const ids = new Ids(idSecret ?? Ids.secretOf(seed));
-      return ids.numberOf('PORTFOLIO', portfolioId) === undefined ? [] : [{ id: isMain ? MAIN : id, tenantId }];
+      return ids.numberOf('PORTFOLIO', portfolioId) === undefined
+        ? []
+        : [{ id: isMain ? MAIN : id, tenantId }];
     });
   }
 
