@@ -21,6 +21,7 @@ import {
 import { cancelAccountOrders, cancelOrder } from './commands/orders/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/options/exercise-option.js';
 import { isTrading } from './commands/market/halted.js';
+import { scheduleAnnouncement } from './commands/market/meet-announcement.js';
 import { importPositions } from './commands/portfolios/import-positions.js';
 import { haltTrading, liftHalt } from './commands/market/halts.js';
 import {
@@ -153,17 +154,36 @@ export class Brokerage {
   classes: ClassesElsewhere | undefined;
   /** Numbers that orders of the house had when they were first placed: for comparisons. */
   houseNumbers: HouseNumbers | undefined;
-  readonly rules: Rules;
+  /** With the calendar as it is known now. */
+  #rules: Rules;
+  /** First instant at which an announcement changes that calendar. */
+  #knownUntil: Instant;
 
   private constructor(state: State, rules: Rules) {
     this.state = state;
-    this.rules = rules;
+    this.#rules = rulesAsOf(rules, state.now);
+    this.#knownUntil = knownUntil(rules, state.now);
+  }
+
+  /** The rules in force, with the calendar as it is known now. */
+  get rules(): Rules {
+    return this.#rules;
+  }
+
+  /** Moves to an instant. Returns true when an announcement has changed the calendar since. */
+  #moveTo(at: Instant): boolean {
+    this.state.now = at;
+    if (at < this.#knownUntil) return false;
+    this.#rules = rulesAsOf(this.#rules, at);
+    this.#knownUntil = knownUntil(this.#rules, at);
+    return true;
   }
 
   /** A simulation that begins at `start`. Without an `idSecret` its ids follow from the seed. */
   static begin(rules: Rules, seed: number, start: Instant, idSecret = Ids.secretOf(seed)): Brokerage {
     const brokerage = new Brokerage(emptyState(seed, idSecret, start), rules);
-    const d = new Decision(brokerage.state, rules, start);
+    const d = new Decision(brokerage.state, brokerage.rules, start);
+    scheduleAnnouncement(d, start);
     scheduleSessions(d, start, start);
     scheduleInterest(d, start);
     scheduleAssignments(d, start);
@@ -186,7 +206,7 @@ export class Brokerage {
    */
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     if (at < this.state.now) throw new RangeError('commands go forward in time');
-    this.state.now = at;
+    const isAnnounced = this.#moveTo(at);
     const decision = new Decision(this.state, this.rules, at, this.onRead, this.houseNumbers);
     const result = dispatch(decision, command) as Results[T];
     const { unmatched } = decision;
@@ -196,6 +216,7 @@ export class Brokerage {
         symbols: [...new Set([...this.state.unmatched, ...unmatched])].sort(),
       });
     followDecision(decision);
+    if (isAnnounced) this.#scheduleByCalendar();
     if (decision.events.length === 0) decision.forgetReads();
     // The record contains the whole command.
     else this.#noteRecorded(command);
@@ -213,7 +234,7 @@ export class Brokerage {
 
   /** Recovery: applies recorded events. Returns the order of each event, as `Outcome.orders` has them. */
   apply(events: readonly Event[], at: Instant): readonly (EvolvedOrder | undefined)[] {
-    this.state.now = Instant.max(this.state.now, at);
+    this.#moveTo(Instant.max(this.state.now, at));
     forgetPastChecks(this.state);
     return events.map((event) => evolveTelling(this.state, event, at, this.rules.calendar));
   }
@@ -264,6 +285,12 @@ export class Brokerage {
    * been processed). Timers due at this very instant are still to run.
    */
   resume(): void {
+    this.#scheduleByCalendar();
+    resumeMarginWatch(new Decision(this.state, this.rules, this.state.now));
+  }
+
+  /** Sets all timers that follow from the calendar. */
+  #scheduleByCalendar(): void {
     const { closedThrough, now } = this.state;
     const { calendar } = this.rules;
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
@@ -275,12 +302,12 @@ export class Brokerage {
     this.state.seriesEndings.clear();
     this.state.futureSettlements.clear();
     this.state.awaitingOpening.clear();
+    scheduleAnnouncement(d, justBefore);
     scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
     scheduleSeries(new Decision(this.state, this.rules, justBefore));
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
     resumeCompetition(d);
-    resumeMarginWatch(d);
   }
 
   /** Previews an order (D122): plans it without placing it, and records no quotes as read. */
@@ -416,8 +443,17 @@ export class Brokerage {
   }
 }
 
-/** Timers that are set again when a simulation resumes. */
+const rulesAsOf = (rules: Rules, at: Instant): Rules => {
+  const calendar = rules.calendar.asOf(at);
+  return calendar === rules.calendar ? rules : { ...rules, calendar };
+};
+
+const knownUntil = ({ calendar }: Rules, at: Instant): Instant =>
+  calendar.changesAfter(at) ?? Instant.ofMs(Number.POSITIVE_INFINITY);
+
+/** Timers that follow from the calendar. */
 const DERIVED: ReadonlySet<string> = new Set([
+  'ANNOUNCEMENT',
   'SESSION_OPEN',
   'SESSION_CLOSE',
   'SERIES_END',

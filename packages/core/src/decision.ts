@@ -45,6 +45,7 @@ const SILENT: ReadonlySet<OrderTransition> = new Set([
   'SCRIPTED',
   'OFFERED',
   'AWAITING_CLOSE',
+  'RESCHEDULED',
 ]);
 
 function updatesOf(event: Event): number {

@@ -200,6 +200,12 @@ export type Event =
       readonly call: MarginCall;
       readonly deficit: Money;
     }
+  /** An announcement has closed the exchange on the day on which a call was due (D209). */
+  | {
+      readonly type: 'CallMoved';
+      readonly portfolioId: string;
+      readonly call: MarginCall;
+    }
   | { readonly type: 'CallClosed'; readonly portfolioId: string; readonly call: MarginCall }
   | {
       readonly type: 'MarginWarned';
@@ -281,6 +287,13 @@ export type Event =
       readonly cash: Money;
       /** Number of the ledger entry, if cash moves. */
       readonly entry?: number;
+    }
+  /** An announcement has closed the exchange on a settlement date (D209). */
+  | {
+      readonly type: 'ObligationMoved';
+      readonly portfolioId: string;
+      readonly date: TradingDate;
+      readonly to: TradingDate;
     }
   /** New collateral of positions for the short options on an underlying (D81). */
   | {

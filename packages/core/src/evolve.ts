@@ -126,6 +126,12 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       scheduleCall(state, event.portfolioId, event.call);
       return;
     }
+    case 'CallMoved': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      margin.calls = margin.calls.map((call) => (call.number === event.call.number ? event.call : call));
+      scheduleCall(state, event.portfolioId, event.call);
+      return;
+    }
     case 'CallClosed': {
       const { margin } = portfolioOf(state, event.portfolioId);
       margin.calls = margin.calls.filter(({ number }) => number !== event.call.number);
@@ -188,6 +194,8 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
     }
     case 'ObligationSettled':
       return settle(state, event);
+    case 'ObligationMoved':
+      return moveObligation(state, event, calendar);
     case 'AccountOpened': {
       const account: Account = {
         accountId: event.accountId,
@@ -964,6 +972,25 @@ function beforeOf(close: CloseMark | undefined): Pick<CloseMark, 'before'> {
   if (close === undefined) return {};
   const { date, totalEquity, maintenanceExcess } = close;
   return { before: { date, totalEquity, maintenanceExcess } };
+}
+
+/** Adds what was due on a date to what is due on a later one. */
+function moveObligation(
+  state: State,
+  { portfolioId, date, to }: Extract<Event, { type: 'ObligationMoved' }>,
+  calendar: Calendar,
+): void {
+  const portfolio = portfolioOf(state, portfolioId);
+  const moved = portfolio.obligations.get(date);
+  if (moved === undefined) throw new RangeError('moving an obligation that does not exist');
+  portfolio.obligations.delete(date);
+  const target = obligationOf(state, calendar, portfolio, to);
+  target.cash = Money.add(target.cash, moved.cash);
+  for (const [symbol, quantity] of moved.quantities)
+    target.quantities.set(symbol, Quantity.add(target.quantities.get(symbol) ?? Quantity.zero, quantity));
+  if (moved.paid !== undefined) target.paid = Money.add(target.paid ?? Money.zero, moved.paid);
+  if (moved.dividends !== undefined)
+    target.dividends = Money.add(target.dividends ?? Money.zero, moved.dividends);
 }
 
 function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {

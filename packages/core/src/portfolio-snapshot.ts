@@ -105,6 +105,11 @@ export function snapshotAfter(
       return { ...snapshot, secured: withAmount(snapshot.secured, event.underlying, event.cash) };
     case 'ObligationSettled':
       return posted({ ...snapshot, due: without(snapshot.due, event.date) }, settlementEntries(event));
+    case 'ObligationMoved': {
+      const { [event.date]: amount } = snapshot.due;
+      const rest = { ...snapshot, due: without(snapshot.due, event.date) };
+      return amount === undefined ? rest : withDue(rest, event.to, amount);
+    }
     case 'DividendAccrued':
       return withDue(snapshot, event.payDate, event.amount);
     case 'PositionSplit': {
@@ -139,6 +144,7 @@ export function snapshotAfter(
     case 'SmaChanged':
     case 'CallIssued':
     case 'CallDue':
+    case 'CallMoved':
     case 'CallClosed':
     case 'MarginWarned':
     case 'DayShortfallNoted':

@@ -78,6 +78,7 @@ export interface Timer {
   readonly rank: number;
   readonly number: number;
   readonly what:
+    | { readonly kind: 'ANNOUNCEMENT' }
     | { readonly kind: 'CLOSING_AUCTION'; readonly order: number }
     | { readonly kind: 'CORPORATE_ACTION'; readonly actionId: string }
     | { readonly kind: 'SETTLEMENT'; readonly portfolioId: string; readonly date: TradingDate }
@@ -130,6 +131,7 @@ interface EndingAt {
 
 /** The order of actions due at the same instant. */
 const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
+  ANNOUNCEMENT: -2,
   COMPETITION_START: -1,
   CLOSING_AUCTION: 0,
   CORPORATE_ACTION: 1,
@@ -159,6 +161,7 @@ export const TIMERS_AT_ONCE = 256;
 
 /** Timers that end their batch: their records are long enough alone. */
 export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
+  'ANNOUNCEMENT',
   'SESSION_CLOSE',
   'COMPETITION_START',
   'COMPETITION_HOUR',

@@ -35,11 +35,16 @@ export interface BusinessDays {
 
 /**
  * The name of a calendar in journals. `XNYS+2600` is that of the exchange, moved into the future by 2,600 weeks: each date has the
- * hours of the date that many weeks before it (D209).
+ * hours of the date that many weeks before it. `XNYS@2013-03-01+2600` has a session on every weekday: the session of the exchange on
+ * 2013-03-01 is 2,600 weeks later, and each next one on the next weekday (D209).
  */
-type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}`;
+type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}` | `XNYS@${string}+${number}`;
 
 /** The calendar of a simulation. */
 export interface Calendar extends BusinessDays {
   readonly id: CalendarName;
+  /** The calendar as it was known at an instant: closings that no schedule had count from the day of their announcement (D209). */
+  asOf(at: Instant): Calendar;
+  /** The first instant after another at which an announcement changes the calendar; undefined = there is none. */
+  changesAfter(at: Instant): Instant | undefined;
 }

@@ -80,13 +80,17 @@ function isJobsReport(on: number): boolean {
 
 /** The day of mourning for President Carter: Treasuries and grains closed early, currencies, crypto, energy and metals did not. */
 const CARTER_MOURNING = day('2025-01-09');
+
+/** True on a day of mourning on which some futures closed early. */
+export const isMourning = (date: TradingDate): boolean => TradingDate.dayOf(date) === CARTER_MOURNING;
+
 /** Start of later closes of currencies, crypto and energy on short days (D265; one source). */
 const LATE_SHORT_DAYS = day('2025-01-01');
 const LATE_CRYPTO_SHORT_DAYS = day('2021-01-01');
 const LAST_EARLY_FRIDAY = day('2015-05-31');
 
-/** Close of the session of a business day. */
-export function closeOfFutures(group: FuturesGroup, on: number): number {
+/** Close of the session of a business day. `isUnannounced`: its mourning is not known yet. */
+export function closeOfFutures(group: FuturesGroup, on: number, isUnannounced: boolean): number {
   const isShort = isEarlyClose(on);
   const isEveOfIndependence = civilOfDay(on).month === 7;
   switch (group) {
@@ -96,7 +100,7 @@ export function closeOfFutures(group: FuturesGroup, on: number): number {
       if (!isShort) return CLOSE;
       return isEveOfIndependence || on < LATE_CRYPTO_SHORT_DAYS ? time(13, 15) : lateShortClose(on);
     case 'RATES':
-      if (on === CARTER_MOURNING) return time(13, 15);
+      if (on === CARTER_MOURNING && !isUnannounced) return time(13, 15);
       return closeOfRates(on, isShort && !isEveOfIndependence);
     case 'CURRENCIES':
       if (isShort && !isEveOfIndependence && on >= LATE_SHORT_DAYS) return lateShortClose(on);
@@ -132,8 +136,8 @@ const NEW_GRAIN_HOURS = day('2015-07-03');
 const SHORT_FOR_GRAINS = new Set(['2015-07-02', '2016-12-23', '2017-12-22', '2020-07-02'].map(day));
 
 /** Close of the day session of grain futures. They are closed on every full holiday. */
-export function closeOfGrains(on: number): number {
-  if (on === CARTER_MOURNING) return time(13, 15);
+export function closeOfGrains(on: number, isUnannounced: boolean): number {
+  if (on === CARTER_MOURNING && !isUnannounced) return time(13, 15);
   if (!isEarlyClose(on) && !SHORT_FOR_GRAINS.has(on)) return GRAIN_CLOSE;
   return on < NEW_GRAIN_HOURS ? time(13, 0) : time(13, 5);
 }

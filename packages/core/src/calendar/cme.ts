@@ -30,24 +30,31 @@ const GRAIN_DAY = 9 * 60 + 30;
 
 /**
  * Trading stretches of a trade date: from 18:00 on its eve, preceded by those that were halted early on holidays since
- * the business day before.
+ * the business day before. `isUnannounced`: its mourning is not known yet.
  */
-export function futuresStretches(group: FuturesGroup, date: TradingDate): [Stretch, ...Stretch[]] {
+export function futuresStretches(
+  group: FuturesGroup,
+  date: TradingDate,
+  isUnannounced = false,
+): [Stretch, ...Stretch[]] {
   const on = TradingDate.dayOf(date);
   const before: Stretch[] = [];
   for (let day = TradingDate.dayOf(cme.previousTradingDay(date)) + 1; day < on; day++) {
     const halt = holidayHalt(group, day);
     if (halt !== undefined) before.push(overnight(day, EVENING, halt));
   }
-  const own = overnight(on, EVENING, closeOfFutures(group, on));
+  const own = overnight(on, EVENING, closeOfFutures(group, on, isUnannounced));
   const [first, ...others] = before;
   return first === undefined ? [own] : [first, ...others, own];
 }
 
 /** The night and the day of a trade date. */
-export function grainStretches(date: TradingDate): [Stretch, ...Stretch[]] {
+export function grainStretches(date: TradingDate, isUnannounced = false): [Stretch, ...Stretch[]] {
   const on = TradingDate.dayOf(date);
-  const day = { from: newYorkInstant(on, GRAIN_DAY), until: newYorkInstant(on, closeOfGrains(on)) };
+  const day = {
+    from: newYorkInstant(on, GRAIN_DAY),
+    until: newYorkInstant(on, closeOfGrains(on, isUnannounced)),
+  };
   return hasGrainNight(on) ? [overnight(on, GRAIN_EVENING, GRAIN_MORNING), day] : [day];
 }
 

@@ -146,13 +146,101 @@ function firstFrom(start: number, isRight: (day: number) => boolean): number {
   throw new RangeError(`no such day within ${LONGEST_CLOSURE_DAYS} days of day ${start}`);
 }
 
-/** A calendar that a simulation can use. */
+/** A calendar without announcements that a simulation can use. */
 export class NamedCalendar extends DailyCalendar implements Calendar {
   readonly id: Calendar['id'];
 
   constructor(id: Calendar['id'], hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
     super(hoursOn, isBankHoliday);
     this.id = id;
+  }
+
+  asOf(_at: Instant): Calendar {
+    return this;
+  }
+
+  changesAfter(_at: Instant): Instant | undefined {
+    return undefined;
+  }
+}
+
+/** Days that differ from their schedule, as day numbers. */
+export interface Announcements {
+  /** The day on which the hours of a day were announced; undefined = they are as scheduled. */
+  announcedOn(day: number): number | undefined;
+  /** The hours that a day had before its announcement. */
+  scheduledOn: HoursOn;
+  /** The latest day of an announcement on or before a day; undefined = there is none. */
+  latestBy(day: number): number | undefined;
+  /** The first day of an announcement after a day; undefined = there is none. */
+  firstAfter(day: number): number | undefined;
+}
+
+/** Views of a calendar that are kept: those of the simulations that run now. */
+const MOST_VIEWS = 64;
+
+/** A calendar with all announcements ever made, and with views as of earlier days. */
+export class AnnouncedCalendar extends NamedCalendar {
+  private readonly announcements: Announcements;
+  private readonly actual: HoursOn;
+  private readonly closedBanks: IsBankHoliday;
+  /** By the latest known announcement. */
+  private readonly views = new Map<number, Calendar>();
+
+  constructor(
+    id: Calendar['id'],
+    hoursOn: HoursOn,
+    isBankHoliday: IsBankHoliday,
+    announcements: Announcements,
+  ) {
+    super(id, hoursOn, isBankHoliday);
+    this.actual = hoursOn;
+    this.closedBanks = isBankHoliday;
+    this.announcements = announcements;
+  }
+
+  override asOf(at: Instant): Calendar {
+    const today = newYorkDayOf(at);
+    const { announcements } = this;
+    if (announcements.firstAfter(today) === undefined) return this;
+    const latest = announcements.latestBy(today) ?? Number.NEGATIVE_INFINITY;
+    const found = this.views.get(latest);
+    if (found !== undefined) return found;
+    if (this.views.size >= MOST_VIEWS) this.views.clear();
+    const view = new CalendarView(this, this.hoursKnown(latest), this.closedBanks);
+    this.views.set(latest, view);
+    return view;
+  }
+
+  override changesAfter(at: Instant): Instant | undefined {
+    const day = this.announcements.firstAfter(newYorkDayOf(at));
+    return day === undefined ? undefined : newYorkInstant(day, 0);
+  }
+
+  private hoursKnown(latest: number): HoursOn {
+    const { announcements, actual } = this;
+    return (day) => {
+      const announced = announcements.announcedOn(day);
+      return announced === undefined || announced <= latest ? actual(day) : announcements.scheduledOn(day);
+    };
+  }
+}
+
+/** A calendar as of an earlier day. */
+class CalendarView extends NamedCalendar {
+  private readonly whole: AnnouncedCalendar;
+
+  constructor(whole: AnnouncedCalendar, hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
+    super(whole.id, hoursOn, isBankHoliday);
+    this.whole = whole;
+  }
+
+  override asOf(at: Instant): Calendar {
+    return this.whole.asOf(at);
+  }
+
+  override changesAfter(at: Instant): Instant | undefined {
+    return this.whole.changesAfter(at);
   }
 }
 

@@ -3,8 +3,10 @@ import { alwaysOpen } from './always-open.js';
 import type { Calendar, TradingDay } from './calendar.js';
 import { DailyHours } from './daily-hours.js';
 import { cme, futuresStretches, grainStretches } from './cme.js';
+import { isMourning } from './cme-days.js';
 import type { Sessions } from './daily-hours.js';
 import type { HoursId, MarketHours } from './market-hours.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { xnys } from './xnys.js';
 
 /** Some classes of options trade a quarter of an hour longer, on short days as well. */
@@ -22,6 +24,10 @@ const regularOnly = (...stretches: Sessions['REGULAR']): Sessions => ({
 
 type HoursOfAll = Readonly<Record<HoursId, MarketHours>>;
 
+/** True for a mourning day of which this view of the exchange's calendar does not know. CME announced its hours with the exchange. */
+const isUnannounced = (exchange: Calendar, date: TradingDate): boolean =>
+  exchange.id === 'XNYS' && isMourning(date) && exchange.isTradingDay(date);
+
 /** Sources: docs/rules/trading-calendar.md. Futures have the hours of CME, even if the calendar of the exchange is moved. */
 const hoursOnExchange = (exchange: Calendar): HoursOfAll => ({
   EQUITIES: new DailyHours(exchange, extended),
@@ -31,10 +37,14 @@ const hoursOnExchange = (exchange: Calendar): HoursOfAll => ({
   ),
   FUTURES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('FUTURES', date))),
   CRYPTO: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('CRYPTO', date))),
-  RATES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('RATES', date))),
+  RATES: new DailyHours(cme, ({ date }) =>
+    regularOnly(...futuresStretches('RATES', date, isUnannounced(exchange, date))),
+  ),
   CURRENCIES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('CURRENCIES', date))),
   ENERGY: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('ENERGY', date))),
-  GRAINS: new DailyHours(cme, ({ date }) => regularOnly(...grainStretches(date))),
+  GRAINS: new DailyHours(cme, ({ date }) =>
+    regularOnly(...grainStretches(date, isUnannounced(exchange, date))),
+  ),
 });
 
 const always = new DailyHours(alwaysOpen, extended, true);
@@ -50,14 +60,15 @@ const ALWAYS_OPEN: HoursOfAll = {
   GRAINS: always,
 };
 
-const hoursByCalendar = new Map<Calendar['id'], HoursOfAll>([
-  ['XNYS', hoursOnExchange(xnys)],
-  ['always-open', ALWAYS_OPEN],
+/** By calendar: views of one as of different days have the same id. */
+const hoursByCalendar = new WeakMap<Calendar, HoursOfAll>([
+  [xnys, hoursOnExchange(xnys)],
+  [alwaysOpen, ALWAYS_OPEN],
 ]);
 
 function hoursOfAll(calendar: Calendar): HoursOfAll {
-  let hours = hoursByCalendar.get(calendar.id);
-  if (hours === undefined) hoursByCalendar.set(calendar.id, (hours = hoursOnExchange(calendar)));
+  let hours = hoursByCalendar.get(calendar);
+  if (hours === undefined) hoursByCalendar.set(calendar, (hours = hoursOnExchange(calendar)));
   return hours;
 }
 

@@ -6,14 +6,16 @@ import type { Instrument } from './instrument.js';
 import type { IndexUnderlying } from './index-underlying.js';
 import type { OptionContract, OptionSeries } from './option.js';
 import {
+  daysKnownOn,
   FRIDAYS,
   januariesAfter,
   kindOfExpiration,
   monthliesFrom,
+  SCHEDULED_DAYS,
   WEDNESDAYS,
   weekliesFrom,
 } from './option-dates.js';
-import type { ExpirationRule } from './option-dates.js';
+import type { ExchangeDays, ExpirationRule } from './option-dates.js';
 import { isBroadIndexFund, optionContract, optionSeries } from './option-roots.js';
 import type { ClassOf } from './option-roots.js';
 import { formatOsi } from './osi.js';
@@ -94,20 +96,21 @@ export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass
 /** The series of a class that are listed and not expired on a date, in order of their expirations. */
 export function seriesListed(of: OptionClass, today: TradingDate): OptionSeries[] {
   const { monthlyRoot, weeklyRoot } = of;
-  const weeklies = weeklyRoot === undefined ? [] : weekliesFrom(of.rule, today, WEEKLIES);
+  const days = daysKnownOn(today);
+  const weeklies = weeklyRoot === undefined ? [] : weekliesFrom(of.rule, days, today, WEEKLIES);
   return [
     ...weeklies.map((expiration) => seriesOf(of, weeklyRoot ?? monthlyRoot, expiration)),
-    ...[...monthliesListed(of, today), ...longListed(of, today)].map((expiration) =>
+    ...[...monthliesListed(of, days, today), ...longListed(of, days, today)].map((expiration) =>
       seriesOf(of, monthlyRoot, expiration),
     ),
   ].sort((a, b) => (a.expiration < b.expiration ? -1 : 1));
 }
 
-const monthliesListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
-  monthliesFrom(of.rule, today, MONTHLIES);
+const monthliesListed = (of: OptionClass, days: ExchangeDays, today: TradingDate): TradingDate[] =>
+  monthliesFrom(of.rule, days, today, MONTHLIES);
 
-const longListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
-  januariesAfter(of.rule, monthliesListed(of, today).at(-1) ?? today, JANUARIES);
+const longListed = (of: OptionClass, days: ExchangeDays, today: TradingDate): TradingDate[] =>
+  januariesAfter(of.rule, days, monthliesListed(of, days, today).at(-1) ?? today, JANUARIES);
 
 /** The root of an expiration, and the steps between its strikes. */
 interface Ladder {
@@ -118,32 +121,46 @@ interface Ladder {
 /** By class: the ladders of the most recent date. A chain requests the same ones hundreds of times. */
 const latestLadders = new WeakMap<
   OptionClass,
-  { readonly today: TradingDate; readonly ladders: ReadonlyMap<TradingDate, Ladder> }
+  {
+    readonly days: ExchangeDays;
+    readonly today: TradingDate;
+    readonly ladders: ReadonlyMap<TradingDate, Ladder>;
+  }
 >();
 
 /** The ladders of all expirations of a class that are listed and not expired on a date. */
-function laddersOn(of: OptionClass, today: TradingDate): ReadonlyMap<TradingDate, Ladder> {
+function laddersOn(
+  of: OptionClass,
+  days: ExchangeDays,
+  today: TradingDate,
+): ReadonlyMap<TradingDate, Ladder> {
   const latest = latestLadders.get(of);
-  if (latest?.today === today) return latest.ladders;
+  if (latest?.today === today && latest.days === days) return latest.ladders;
   const { ladder, monthlyRoot, weeklyRoot } = of;
   const far = TradingDate.plusDays(today, FAR_DAYS);
   const ladders = new Map<TradingDate, Ladder>();
-  for (const date of longListed(of, today)) ladders.set(date, { root: monthlyRoot, steps: ladder.long });
-  for (const date of monthliesListed(of, today))
+  for (const date of longListed(of, days, today))
+    ladders.set(date, { root: monthlyRoot, steps: ladder.long });
+  for (const date of monthliesListed(of, days, today))
     ladders.set(date, { root: monthlyRoot, steps: date > far ? ladder.far : ladder.monthly });
   if (weeklyRoot !== undefined) {
-    for (const date of weekliesFrom(of.rule, today, WEEKLIES))
+    for (const date of weekliesFrom(of.rule, days, today, WEEKLIES))
       ladders.set(date, { root: weeklyRoot, steps: ladder.weekly });
   }
-  latestLadders.set(of, { today, ladders });
+  latestLadders.set(of, { days, today, ladders });
   return ladders;
 }
 
 /** The ladder of an expiration on a date; `undefined` if it is not listed yet. */
-function ladderAt(of: OptionClass, expiration: TradingDate, today: TradingDate): Ladder | undefined {
-  if (expiration >= today) return laddersOn(of, today).get(expiration);
+function ladderAt(
+  of: OptionClass,
+  days: ExchangeDays,
+  expiration: TradingDate,
+  today: TradingDate,
+): Ladder | undefined {
+  if (expiration >= today) return laddersOn(of, days, today).get(expiration);
   const { ladder, monthlyRoot, weeklyRoot } = of;
-  switch (kindOfExpiration(of.rule, expiration)) {
+  switch (kindOfExpiration(of.rule, days, expiration)) {
     case 'MONTHLY':
       return { root: monthlyRoot, steps: ladder.monthly };
     case 'WEEKLY':
@@ -159,7 +176,11 @@ export function contractListed(
   named: OsiSymbol,
   today: TradingDate,
 ): OptionContract | undefined {
-  const ladder = ladderAt(of, named.expiration, today);
+  const days = daysKnownOn(today);
+  const ladder =
+    ladderAt(of, days, named.expiration, today) ??
+    // Listed before a closing of that day was announced.
+    (days.isTradingDay(named.expiration) ? undefined : ladderAt(of, SCHEDULED_DAYS, named.expiration, today));
   if (ladder?.root !== named.root || !isOnLadder(ladder.steps, named.strike)) return undefined;
   return contractOf(of, named);
 }
@@ -171,7 +192,7 @@ export function contractsAround(
   spot: Price,
   today: TradingDate,
 ): OptionContract[] {
-  const ladder = ladderAt(of, expiration, today);
+  const ladder = ladderAt(of, daysKnownOn(today), expiration, today);
   if (ladder === undefined) return [];
   const { root, steps } = ladder;
   const days = Math.max(1, TradingDate.dayOf(expiration) - TradingDate.dayOf(today));

@@ -32,7 +32,7 @@ export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
     engine,
     house,
     asOf,
-    calendar: calendarById(book.calendar),
+    calendar: calendarById(book.calendar).asOf(asOf),
     holdings,
     market: {
       rate,

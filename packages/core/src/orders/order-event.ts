@@ -40,7 +40,9 @@ export type OrderTransition =
   /** Internal: a short sale is offered above the bid (D179a). Not streamed. */
   | 'OFFERED'
   /** Internal: the auction time has passed, and the official close is still to come (D180). Not streamed. */
-  | 'AWAITING_CLOSE';
+  | 'AWAITING_CLOSE'
+  /** Internal: an announcement has changed the hours that it waits for (D209). Not streamed. */
+  | 'RESCHEDULED';
 
 /** A new order: the request, and what the decision added to it. The rest follows (`progress.ts`). */
 export interface OrderAccepted {

@@ -206,6 +206,7 @@ export function movedOf(
     case 'SCRIPTED':
     case 'OFFERED':
     case 'AWAITING_CLOSE':
+    case 'RESCHEDULED':
       return next;
     case 'TRIGGERED':
       next.triggered = true;

@@ -86,6 +86,12 @@ export function reachAuction(d: Decision, order: Order): void {
   if (progress.releaseAt !== day.regularClose) d.move(order, 'QUEUED', { releaseAt: day.regularClose });
 }
 
+/** Release of an order that waits for its auction: the open, or the close for an order that waits for the first price of the session. */
+export function releaseOfAuction(d: Decision, { terms }: Order): Instant {
+  const { regularOpen, regularClose } = auctionDayOf(d.rules.calendar, terms.createdAt);
+  return d.at < regularOpen ? regularOpen : regularClose;
+}
+
 /** The first price of a session is that of its opening auction. */
 export function meetOpening(d: Decision, book: Book): void {
   if (book.onOpen.size === 0) return;

@@ -8,6 +8,7 @@ import type { Portfolio } from '../../portfolios/portfolio.js';
 import { bookMarketOf, holdingsIn, marginTermsOf } from '../../portfolios/book-sums.js';
 import { valuationOf } from '../../portfolios/valuation.js';
 import type { Valuation } from '../../portfolios/valuation.js';
+import { Instant } from '../../values/instant.js';
 import { Money } from '../../values/money.js';
 import type { TradingDate } from '../../values/trading-date.js';
 import { liquidate } from './liquidate.js';
@@ -163,7 +164,9 @@ function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquit
 
 /** Reports a call at its due time and, if the broker's policy says so, closes positions (D120). */
 export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
-  const isUndue = portfolio.margin.calls.some((call) => call.number === number && call.isDue !== true);
+  const isUndue = portfolio.margin.calls.some(
+    (call) => call.number === number && call.isDue !== true && call.dueAt <= d.at,
+  );
   // A closed call keeps its timer, unless there was a recovery. After one, the due time of an open call is processed a second time.
   if (!isUndue) return;
   watchMargin(d, portfolio);
@@ -174,6 +177,15 @@ export function callDue(d: Decision, portfolio: Portfolio, number: number): void
   d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
   if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
   watchMargin(d, portfolio);
+}
+
+/** The due time of a call: noon of a day, or of the next one if an announcement has closed the exchange on it (D209). */
+export function rescheduledCall(d: Decision, { dueAt }: MarginCall): Instant {
+  const { calendar } = d.rules;
+  const date = calendar.dateOf(dueAt);
+  const wasOpen = calendar.asOf(Instant.plusMs(d.at, -1)).isTradingDay(date);
+  if (dueAt <= d.at || !wasOpen || calendar.isTradingDay(date)) return dueAt;
+  return calendar.instantOf(calendar.plusBusinessDays(date, 1), 12, 0);
 }
 
 /** Closes all calls of a portfolio that is reset. */

@@ -30,6 +30,7 @@ import { accrueInterest, postAccruals } from '../margin/interest.js';
 import { callDue, watchAtClose } from '../margin/margin-calls.js';
 import { resumeLiquidations } from '../margin/margin-watch.js';
 import { changeSma, keepsSma } from '../margin/sma.js';
+import { meetAnnouncement } from './meet-announcement.js';
 import { noteCloses } from './price-limits.js';
 import { reachMarket } from '../orders/reach-market.js';
 import { meetPrice, runScript } from '../orders/run-script.js';
@@ -68,6 +69,8 @@ function serve(d: Decision, timer: Timer): void {
       if (order !== undefined) meetClosing(d, order);
       return;
     }
+    case 'ANNOUNCEMENT':
+      return meetAnnouncement(d);
     case 'COMPETITION_START':
       return startDue(d);
     case 'COMPETITION_HOUR':

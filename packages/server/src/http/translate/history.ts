@@ -345,6 +345,8 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'QuotesPushed':
     case 'OrdersRested':
     case 'MatchingPaused':
+    case 'ObligationMoved':
+    case 'CallMoved':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':
@@ -458,7 +460,8 @@ export function toSmaEntry(item: ListItem): SmaEntry {
 /** The current state of a margin call (D119). `due`: remaining amounts of the open calls, by number (D217). */
 export function toMarginCall(ids: Ids, item: ListItem, due: ReadonlyMap<number, Money>): MarginCall {
   const event = item.data as Event;
-  if (event.type !== 'CallIssued' && event.type !== 'CallClosed') throw unexpected(event);
+  if (event.type !== 'CallIssued' && event.type !== 'CallMoved' && event.type !== 'CallClosed')
+    throw unexpected(event);
   const { call } = event;
   return callOf(ids, call, call.status === 'OPEN' ? due.get(call.number) : undefined);
 }

@@ -427,6 +427,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   SCRIPTED: [],
   OFFERED: [],
   AWAITING_CLOSE: [],
+  RESCHEDULED: [],
 };
 
 /** Transitions that streams show for an order event, with the order's progress after it. */

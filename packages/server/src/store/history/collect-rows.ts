@@ -82,6 +82,7 @@ const CHANGES: ReadonlySet<Event['type']> = new Set([
   'PortfolioChanged',
   'OptionsSecured',
   'ObligationSettled',
+  'ObligationMoved',
   'DividendAccrued',
 ]);
 
@@ -524,6 +525,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'SCRIPTED',
   'OFFERED',
   'AWAITING_CLOSE',
+  'RESCHEDULED',
 ]);
 
 /** The items of lists of portfolios that an event adds. A new kind of event that users should be able to list is added here. */
@@ -613,6 +615,7 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'SmaChanged':
       return [listed('sma', event.portfolioId, 0)];
     case 'CallIssued':
+    case 'CallMoved':
     case 'CallClosed': {
       const { portfolioId, call } = event;
       const row: Listed = {
@@ -621,7 +624,7 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
         item: 0,
         key: String(call.number).padStart(12, '0'),
       };
-      return [row, activity(portfolioId, 'MARGIN')];
+      return event.type === 'CallMoved' ? [row] : [row, activity(portfolioId, 'MARGIN')];
     }
     case 'CallDue':
     case 'MarginWarned':
@@ -643,6 +646,7 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'QuotesPushed':
     case 'OrdersRested':
     case 'MatchingPaused':
+    case 'ObligationMoved':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':
