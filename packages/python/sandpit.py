@@ -380,6 +380,10 @@ class EntryTokenError(CodedError):
     """The token of a competition entry does not allow the operation."""
 
 
+class RecordingInUseError(CodedError):
+    """The tenant has entered a competition or evaluation on the recording that the simulation replays, and that is not over."""
+
+
 class JoinCodeError(CodedError):
     """The join code of the competition is missing or wrong."""
 
@@ -444,6 +448,7 @@ ERROR_CLASSES = {
     "CAP_EXCEEDED": CapExceededError,
     "COMPETITION_RULE": CompetitionRuleError,
     "ENTRY_TOKEN": EntryTokenError,
+    "RECORDING_IN_USE": RecordingInUseError,
     "JOIN_CODE": JoinCodeError,
     "COMPETITION_NOT_RUNNING": CompetitionNotRunningError,
     "COMPETITION_STARTED": CompetitionStartedError,

@@ -68,14 +68,14 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     });
   simulations
     .command('mask <simulationId>')
-    .description('Print the tickers and price factors behind which a recording is hidden.')
+    .description('Print the tickers and factors behind which a recording is hidden.')
     .action(async (simulationId: string) => {
       const mask = await (await client()).call('getSimulationMask', { params: { simulationId } });
       const weeks = mask.weeks;
       printRows(
         out,
         mask.instruments.map((one) => ({ ...one, weeks })),
-        ['symbol', 'ticker', 'factor', 'weeks'],
+        ['symbol', 'ticker', 'factor', 'sizeFactor', 'weeks'],
       );
     });
   simulations

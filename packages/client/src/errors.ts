@@ -150,6 +150,9 @@ export class CompetitionRuleError extends CodedError<'COMPETITION_RULE'> {
 export class EntryTokenError extends CodedError<'ENTRY_TOKEN'> {
   override readonly name = 'EntryTokenError';
 }
+export class RecordingInUseError extends CodedError<'RECORDING_IN_USE'> {
+  override readonly name = 'RecordingInUseError';
+}
 export class JoinCodeError extends CodedError<'JOIN_CODE'> {
   override readonly name = 'JoinCodeError';
 }
@@ -219,6 +222,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   CAP_EXCEEDED: CapExceededError,
   COMPETITION_RULE: CompetitionRuleError,
   ENTRY_TOKEN: EntryTokenError,
+  RECORDING_IN_USE: RecordingInUseError,
   JOIN_CODE: JoinCodeError,
   COMPETITION_NOT_RUNNING: CompetitionNotRunningError,
   COMPETITION_STARTED: CompetitionStartedError,

@@ -70,7 +70,7 @@ export const CompetitionMarket = ruled(
     ),
     mask: optional(
       maskField(
-        'For the replay feed: what of the recording is hidden from entrants; absent or true = symbols, dates and prices, false = nothing. On a wall clock dates stay.',
+        'For the replay feed: what of the recording is hidden from entrants; absent or true = symbols, dates (`SESSIONS`) and prices, false = nothing. On a wall clock dates stay.',
       ),
     ),
     luld: optional(flag({ description: 'Whether limit up, limit down is simulated; absent = false.' })),

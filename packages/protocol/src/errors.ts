@@ -312,6 +312,12 @@ export const errorCodes = {
     meaning: 'The token of a competition entry does not allow the operation.',
     details: {},
   },
+  RECORDING_IN_USE: {
+    status: 403,
+    meaning:
+      'The tenant has entered a competition or evaluation on the recording that the simulation replays, and that is not over.',
+    details: {},
+  },
   JOIN_CODE: {
     status: 403,
     meaning: 'The join code of the competition is missing or wrong.',

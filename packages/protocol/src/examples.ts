@@ -2165,7 +2165,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       dates: true,
       prices: true,
       weeks: 3021,
-      instruments: [{ symbol: 'AAPL', ticker: 'QKTWB', factor: 1.3417 }],
+      instruments: [{ symbol: 'AAPL', ticker: 'QKTWB', factor: 1.3417, sizeFactor: 0.7904 }],
     },
   },
   exportSimulation: {

@@ -64,7 +64,7 @@ export const simulationRoutes = table({
     summary: 'Get the clock',
     description: 'Returns the mode and time of the clock.',
     auth: 'bearer',
-    access: { about: 'market', contest: 'market', agents: 'byScope' },
+    access: { about: 'market', contest: 'both', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: Clock },
   },
@@ -456,7 +456,7 @@ export const simulationRoutes = table({
     tag: 'Simulations',
     summary: 'Get the mask of a simulation',
     description:
-      'Returns the key of a masked recording: ticker and price factor of each recorded symbol, and the shift of dates in weeks. Only for tokens of the tenant’s `main` that are not for agents; 404 for others, and if the simulation has no mask.',
+      'Returns the key of a masked recording: ticker, price factor and size factor of each recorded symbol, and the move of dates. Only for tokens of the tenant’s `main` that are not for agents; 404 for others, and if the simulation has no mask.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',

@@ -2,7 +2,6 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant, Tier } from '@sandpit/core';
 import { foldedName } from '../engine/folded-name.js';
-import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -250,6 +249,16 @@ export class Competitions {
     return { competitionId: kept.note.id, role, isOver: isSettled(kept.note) };
   }
 
+  /** True while a tenant has an entry in a competition on the recording that another tenant organizes and that is not over (D209). */
+  tradesOnRecording(tenantId: string): boolean {
+    for (const { note, entries } of this.#kept.values()) {
+      if (note.settings.market.feed !== 'replay' || isSettled(note) || note.organizer === tenantId) continue;
+      for (const entry of entries.values())
+        if (entry.tenantId === tenantId && entry.isCalledOff !== true) return true;
+    }
+    return false;
+  }
+
   /** A competition that this tenant may see: a public one, its own, or one that it entered. Undefined tenant: a visitor. */
   find(id: string, viewer: Viewer | undefined): Kept {
     const kept = this.#kept.get(id);
@@ -358,12 +367,9 @@ export class Competitions {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'market', settings.seed ?? '');
     const { mask: parts } = settings;
-    const wanted =
-      parts === undefined
-        ? settings.market
-        : maskedConfig(settings.market, parts, drawnFrom(draw, 'mask', '').secret);
     const config = {
-      ...wanted,
+      ...settings.market,
+      ...(parts !== undefined && { hides: { parts, key: drawnFrom(draw, 'mask', '').secret } }),
       seed,
       idSecret: secret,
       draw: secret,

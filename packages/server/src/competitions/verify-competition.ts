@@ -2,8 +2,10 @@
  * Verification of the file of a competition (D196). Every journal in it is executed again; the first line of the file is then compared with
  * the journals, field by field.
  */
+import { TradingDate } from '@sandpit/core';
 import type { Competition, PortfolioTerms } from '@sandpit/core';
 import { maskedConfig, movedBy } from '../engine/masked-config.js';
+import type { MaskParts } from '../engine/simulation-config.js';
 import { listName } from '../engine/rules-in-force.js';
 import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
 import type { FiledConfig, FiledSimulation } from '../engine/file-header.js';
@@ -266,7 +268,15 @@ export function differingFromJournal(
     if (JSON.stringify(shown) !== JSON.stringify(inForce)) wrong.push(field);
   };
   const { mask, market } = settings;
-  const expected = mask === undefined ? market : maskedConfig(market, mask, maskKey);
+  // The recording is not in the file: which session is its first is known from the configuration alone.
+  const expected =
+    mask === undefined
+      ? market
+      : maskedConfig(
+          market,
+          { parts: asFiled(mask, config), key: maskKey },
+          config.mask?.sessions ?? FIRST_OF_NONE,
+        );
   for (const field of ['feed', 'clock', 'calendar', 'speed', 'luld', 'mask'] as const)
     compare(expected[field], config[field], `market.${field}`);
   compare(expected.replay?.symbols, config.replay?.symbols, 'market.replay');
@@ -289,6 +299,15 @@ export function differingFromJournal(
   compare(fillModel, portfolio.fillModel, 'rules.fillModel');
   return wrong;
 }
+
+/** For masks that do not depend on the first session. */
+const FIRST_OF_NONE = TradingDate.of('1998-01-02');
+
+/** The parts of a mask. Competitions of earlier versions move dates by weeks where their settings do not say how. */
+const asFiled = (parts: MaskParts, { mask }: FiledConfig): MaskParts =>
+  parts.dates === 'SESSIONS' && mask !== undefined && mask.sessions === undefined && mask.weeks > 0
+    ? { ...parts, dates: true }
+    : parts;
 
 /** Masked times of a competition. Its tickers follow from the recording, which the file does not have: `settingsHash` proves `symbols`. */
 function maskedTimes(

@@ -1,5 +1,5 @@
 /** The header of the file of a simulation (D170, D233): the configuration as `POST /v1/simulations` could have made it. */
-import { Instant, weeksMoved } from '@sandpit/core';
+import { Instant, isCalendar, SessionMap, TradingDate } from '@sandpit/core';
 import type { RulesInForce } from '@sandpit/core';
 import type { MaskTerms } from '../feeds/mask.js';
 import {
@@ -18,6 +18,7 @@ import {
 import type { FieldCheck } from './file-fields.js';
 import { MOST_GENERATIONS } from './forks.js';
 import { ImportRefused } from './import-refused.js';
+import { calendarBehind } from './masked-config.js';
 import type { ForkTerms, KeptConfig, Stretch, StreamTag } from './simulation-config.js';
 
 /** The configuration in a file: it has neither a lifetime nor an author. */
@@ -57,10 +58,8 @@ const feed = oneOf('synthetic', 'replay', 'push');
 const clock = oneOf('wall', 'manual', 'scaled');
 const on = optionally(oneOf(true));
 const flag = oneOf(true, false);
-const calendar = when(
-  (value) =>
-    value === 'XNYS' || value === 'always-open' || (typeof value === 'string' && weeksMoved(value) > 0),
-);
+const date = when((value) => typeof value === 'string' && TradingDate.parse(value) !== undefined);
+const calendar = when((value) => typeof value === 'string' && isCalendar(value));
 /** An id that a server gave, or `main`. */
 const id = matching(/^[\w-]{1,64}$/);
 const earlyAssignment = optionally(oneOf('DIVIDENDS', 'MODEL'));
@@ -120,7 +119,13 @@ const config = closedObject<FiledConfig>({
   ),
   liveRecording: on,
   mask: optionally(
-    closedObject<MaskTerms>({ key: secret, weeks: wholeNumber(0, MOST_WEEKS), symbols: flag, prices: flag }),
+    closedObject<MaskTerms>({
+      key: secret,
+      weeks: wholeNumber(0, MOST_WEEKS),
+      sessions: optionally(date),
+      symbols: flag,
+      prices: flag,
+    }),
   ),
   draw: optionally(secret),
   pathSeed: optionally(seed),
@@ -165,7 +170,10 @@ export function simulationIn(fields: Readonly<Record<string, unknown>>): FiledSi
 function contradictionIn({ simulationId, config }: FiledSimulation): string | undefined {
   const { feed, clock, calendar, speed, replay, liveRecording, mask } = config;
   const isReplay = feed === 'replay';
-  if (weeksMoved(calendar) > 0 && weeksMoved(calendar) !== mask?.weeks) return 'config.calendar';
+  const isMoved = calendar !== 'XNYS' && calendar !== 'always-open';
+  if (isMoved && (mask === undefined || calendarBehind(mask) !== calendar)) return 'config.calendar';
+  if (mask?.sessions !== undefined && !SessionMap.isSession(TradingDate.dayOf(mask.sessions)))
+    return 'config.mask';
   if (simulationId === 'main') return undefined;
   if (clock === 'scaled' ? speed <= 0 : speed !== (clock === 'wall' ? 1 : 0)) return 'config.speed';
   if (!isReplay && replay !== undefined) return 'config.replay';

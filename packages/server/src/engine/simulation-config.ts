@@ -1,6 +1,6 @@
 import type { Calendar, EarlyAssignment, Instant, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
-import type { MaskTerms } from '../feeds/mask.js';
+import type { MaskParts, MaskTerms } from '../feeds/mask.js';
 
 export type { MaskParts } from '../feeds/mask.js';
 
@@ -105,8 +105,19 @@ export interface StreamTag {
   readonly tag: string;
 }
 
+/** A mask that follows from the recording once that is open. */
+export interface WantedMask {
+  readonly parts: MaskParts;
+  /** 128 bits, hexadecimal. */
+  readonly key: string;
+}
+
 /** Configuration of a new simulation. Without a seed, its random draws and its ids are unpredictable. */
-export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { readonly seed?: number };
+export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & {
+  readonly seed?: number;
+  /** What of the recording is hidden; `start` and `calendar` are those of the recording then. */
+  readonly hides?: WantedMask;
+};
 
 /** Configuration in the registry: includes the rules that the simulation began under. */
 export interface KeptConfig extends SimulationConfig {

@@ -35,6 +35,7 @@ import { NO_CHECKPOINTS } from '../store/checkpoints.js';
 import { WORTH_A_CHECKPOINT } from './checkpoint-schedule.js';
 import { ClockKeeper, NO_NOTES } from './clock-keeper.js';
 import { commandsToMeet } from './market-change.js';
+import { maskedConfig } from './masked-config.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { atStakeOf, AT_STAKE, MAIN, mainOf, MAINS, MARKET } from './cell-names.js';
@@ -709,7 +710,12 @@ export class Simulations {
   import(
     tenantId: string,
     chunks: AsyncIterable<Uint8Array>,
-    limits: { readonly allowed: number; readonly mostBytes: number },
+    limits: {
+      readonly allowed: number;
+      readonly mostBytes: number;
+      /** Throws if the tenant may not have such a simulation. */
+      readonly check?: (config: SimulationConfig) => void;
+    },
     madeBy?: string,
   ): Promise<SimulationInfo | undefined> {
     return this.counted(tenantId, limits.allowed, async () => {
@@ -717,6 +723,7 @@ export class Simulations {
       const { id, simulation } = await imports.receive(tenantId, chunks, limits.mostBytes);
       const config = importedConfig(simulation.config);
       try {
+        limits.check?.(config);
         if (config.clock === 'wall' && simulation.at > this.ground.time.now())
           throw new ImportRefused('the last record is after now, and the clock is the wall’s');
         await this.requireFeed(config, simulation.symbols);
@@ -963,6 +970,17 @@ export class Simulations {
     return brokerageAt(store, market.id, market.brokerage.rules, originOf(configOf(entry)), sequence);
   }
 
+  /** A configuration behind its mask. Throws `NotMaskable`. */
+  private async masked(wanted: WantedSimulation): Promise<WantedSimulation> {
+    const { hides, ...config } = wanted;
+    if (hides === undefined) return config;
+    const feed = await this.ground.openFeed({ ...config, seed: 0 }, calendarById(config.calendar));
+    const firstSession = feed.firstSession?.();
+    await feed.close();
+    if (firstSession === undefined) throw new NotMaskable();
+    return maskedConfig(config, hides, firstSession);
+  }
+
   private async counted<T>(tenantId: string, allowed: number, work: () => Promise<T>): Promise<T> {
     const underWay = this.creating.get(tenantId) ?? 0;
     // Tenants without a limit may have thousands, which need not be read.
@@ -1025,9 +1043,10 @@ export class Simulations {
 
   private async createNow(
     tenantId: string,
-    config: WantedSimulation,
+    wanted: WantedSimulation,
     id = randomUUID() as string,
   ): Promise<Simulation> {
+    const config = await this.masked(wanted);
     if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
     // On a live feed there is one clock, which a delayed plan sets behind real time (D183).
     const start =
@@ -1304,7 +1323,7 @@ export class Simulations {
     if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
     const { rules } = market.brokerage;
     const feed = isRecorded(market.feed)
-      ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+      ? (resting ?? (await ground.openFeed(of.config, calendarById(rules.calendar.id))))
       : market.feed;
     const inForce = await keepRules(durableRegistry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
@@ -1321,7 +1340,7 @@ export class Simulations {
     const { ground, market, clocks, durableRegistry } = this;
     const { rules } = market.brokerage;
     const feed = isRecorded(market.feed)
-      ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+      ? (resting ?? (await ground.openFeed(of.config, calendarById(rules.calendar.id))))
       : market.feed;
     const inForce = await keepRules(durableRegistry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);

@@ -1,4 +1,4 @@
-import type { Bar, CorporateAction, Instant, Listing, Quote } from '@sandpit/core';
+import type { Bar, CorporateAction, Instant, Listing, Quote, TradingDate } from '@sandpit/core';
 import type { Mask } from './mask.js';
 
 /** Changes of a feed's market at one instant, in the order in which they must be applied. */
@@ -54,6 +54,8 @@ export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
   /** Default age from which a quote no longer fills orders (D47), ms; absent = by the kind of feed. */
   readonly maxAgeMs?: number | undefined;
+  /** The first session of a recording; absent = the feed is none, or its symbols have no rows. */
+  firstSession?(): TradingDate | undefined;
   /** Mask of a masked recording (D209). */
   readonly mask?: Mask;
   /** Instruments that the feed lists itself. */

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { Price, Quantity } from '@sandpit/core';
 import type { CorporateAction, Equity, TradingDate, Instant } from '@sandpit/core';
-import { DateShift } from './date-shift.js';
+import { dateShiftOf } from './date-shift.js';
+import type { DateMove, DateShift } from './date-shift.js';
 
 /** Only shares can be masked: the recording has other instruments. */
 export class NotMaskable extends Error {
@@ -13,11 +14,9 @@ export class NotMaskable extends Error {
 }
 
 /** The mask of a recording (D209), as the configuration of a simulation has it. */
-export interface MaskTerms {
-  /** 128 bits, hexadecimal: the origin of tickers, factors and weeks. */
+export interface MaskTerms extends DateMove {
+  /** 128 bits, hexadecimal: the origin of tickers, factors and weeks. `weeks` are 0 if dates are not moved. */
   readonly key: string;
-  /** Weeks by which dates are moved into the future; 0 = none. */
-  readonly weeks: number;
   readonly symbols: boolean;
   readonly prices: boolean;
 }
@@ -25,20 +24,32 @@ export interface MaskTerms {
 /** The parts of a recording that a mask hides. */
 export interface MaskParts {
   readonly symbols: boolean;
-  readonly dates: boolean;
+  /** `SESSIONS`: to consecutive weekdays; true: by whole weeks. */
+  readonly dates: boolean | 'SESSIONS';
   readonly prices: boolean;
 }
+
+/** How the mask of a simulation moves dates. */
+export const datesOf = ({ weeks, sessions }: MaskTerms): MaskParts['dates'] =>
+  sessions === undefined ? weeks > 0 : 'SESSIONS';
 
 /** The years in which a masked simulation begins: a recording of fifty years that begins earlier ends after every recorded year. */
 const FIRST_BEGINNING = Date.UTC(2080, 0, 1);
 const BEGINNINGS_WEEKS = 60 * 52;
 const WEEK_MS = 7 * 86_400_000;
 
-/** The mask of a simulation that begins at a recorded instant. */
-export function maskTerms({ symbols, dates, prices }: MaskParts, key: string, start: Instant): MaskTerms {
-  const first = Math.ceil((FIRST_BEGINNING - start) / WEEK_MS);
-  const weeks = dates ? first + (drawn(key, 'dates') % BEGINNINGS_WEEKS) : 0;
-  return { key, weeks, symbols, prices };
+/** The mask of a simulation that begins at a recorded instant. `firstSession`: that of the recording. */
+export function maskTerms(
+  { symbols, dates, prices }: MaskParts,
+  key: string,
+  start: Instant,
+  firstSession: TradingDate,
+): MaskTerms {
+  const sessions = dates === 'SESSIONS' ? { sessions: firstSession } : {};
+  const begins = dateShiftOf({ weeks: 0, ...sessions }).moved(start);
+  const first = Math.ceil((FIRST_BEGINNING - begins) / WEEK_MS);
+  const weeks = dates === false ? 0 : first + (drawn(key, 'dates') % BEGINNINGS_WEEKS);
+  return { key, weeks, ...sessions, symbols, prices };
 }
 
 /** 48 bits of an HMAC of the text. */
@@ -66,11 +77,12 @@ export class Mask {
   readonly #masked = new Map<string, string>();
   readonly #recorded = new Map<string, string>();
   readonly #factors = new Map<string, number>();
+  readonly #sizeFactors = new Map<string, number>();
 
   /** `symbols`: those of the recording. */
   constructor(terms: MaskTerms, symbols: readonly string[]) {
     this.terms = terms;
-    this.dates = new DateShift(terms.weeks);
+    this.dates = dateShiftOf(terms);
     for (const symbol of symbols.toSorted()) {
       const ticker = terms.symbols ? this.#newTicker(symbol, symbols) : symbol;
       this.#masked.set(symbol, ticker);
@@ -88,12 +100,18 @@ export class Mask {
     return this.#recorded.get(ticker);
   }
 
-  /** Each recorded symbol with its ticker and factor. */
-  get key(): readonly { readonly symbol: string; readonly ticker: string; readonly factor: number }[] {
+  /** Each recorded symbol with its ticker and factors. */
+  get key(): readonly {
+    readonly symbol: string;
+    readonly ticker: string;
+    readonly factor: number;
+    readonly sizeFactor: number;
+  }[] {
     return [...this.#masked].map(([symbol, ticker]) => ({
       symbol,
       ticker,
       factor: this.#factorOf(symbol) / FACTOR_UNITS,
+      sizeFactor: this.#sizeFactorOf(symbol) / FACTOR_UNITS,
     }));
   }
 
@@ -121,19 +139,23 @@ export class Mask {
     return { bid: low, ask: high > low ? high : Price.ofUnits(low + (low >= DOLLAR ? CENT : SMALL_TICK)) };
   }
 
-  /** The size / the factor of the symbol, in whole lots, at least one; none stays none. */
+  /**
+   * The size / the price factor × the size factor of the symbol, in whole lots, at least one; none stays none. By the second factor, price ×
+   * volume differs from the recorded product.
+   */
   size(symbol: string, size: Quantity): Quantity {
     if (!this.terms.prices || size <= 0) return size;
-    const lots = Math.round((size * FACTOR_UNITS) / this.#factorOf(symbol) / LOT);
-    return Quantity.ofUnits(Math.max(1, lots) * LOT);
+    return Quantity.ofUnits(this.#lots(symbol, size / LOT) * LOT);
   }
 
   /** Shares traded, as `size`. */
   volume(symbol: string, shares: number): number {
     if (!this.terms.prices || shares <= 0) return shares;
-    return (
-      Math.max(1, Math.round((shares * FACTOR_UNITS) / this.#factorOf(symbol) / LOT_SHARES)) * LOT_SHARES
-    );
+    return this.#lots(symbol, shares / LOT_SHARES) * LOT_SHARES;
+  }
+
+  #lots(symbol: string, recorded: number): number {
+    return Math.max(1, Math.round((recorded * this.#sizeFactorOf(symbol)) / this.#factorOf(symbol)));
   }
 
   at(at: Instant): Instant {
@@ -176,14 +198,25 @@ export class Mask {
     return Price.ofUnits(Math.max(1, units) * SMALL_TICK);
   }
 
-  /** From 0.2 to 5, in 1/10,000; as likely to divide as to multiply. */
+  /** From 0.2 to 5, in 1/10,000. */
   #factorOf(symbol: string): number {
+    return this.#drawnFactor(this.#factors, `price ${symbol}`, 5);
+  }
+
+  /** From 0.5 to 2, in 1/10,000. */
+  #sizeFactorOf(symbol: string): number {
+    return this.#drawnFactor(this.#sizeFactors, `size ${symbol}`, 2);
+  }
+
+  /** From 1 / `most` to `most`; as likely to divide as to multiply. */
+  #drawnFactor(known: Map<string, number>, text: string, most: number): number {
     if (!this.terms.prices) return FACTOR_UNITS;
-    let factor = this.#factors.get(symbol);
+    let factor = known.get(text);
     if (factor === undefined) {
-      const part = drawn(this.terms.key, `price ${symbol}`) / DRAWS;
-      factor = Math.min(50_000, Math.max(2000, Math.round(FACTOR_UNITS * 0.2 * 25 ** part)));
-      this.#factors.set(symbol, factor);
+      const part = drawn(this.terms.key, text) / DRAWS;
+      const units = Math.round((FACTOR_UNITS / most) * most ** (2 * part));
+      factor = Math.min(FACTOR_UNITS * most, Math.max(FACTOR_UNITS / most, units));
+      known.set(text, factor);
     }
     return factor;
   }

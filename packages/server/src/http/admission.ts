@@ -12,6 +12,7 @@ import { addressOf, networkOf } from './cluster/client-address.js';
 import type { Effect } from './cluster/request-tenant.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal } from './competition-doors.js';
+import type { RecordingsInUse } from './recordings-in-use.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';
 import { RateLimits, type SlidingWindow } from './rate-limit.js';
@@ -58,6 +59,7 @@ export class Admission {
   readonly #tickets: Tickets;
   readonly #health: Health;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #recordings: RecordingsInUse;
   readonly #onAdmitted: (principal: Principal) => void;
 
   /** `onAdmitted` receives the caller of each admitted request. */
@@ -66,11 +68,13 @@ export class Admission {
     tickets: Tickets,
     health: Health,
     competitions: Pick<Competitions, 'placeOf'>,
+    recordings: RecordingsInUse,
     onAdmitted: (principal: Principal) => void,
   ) {
     this.#onAdmitted = onAdmitted;
     this.#deps = deps;
     this.#competitions = competitions;
+    this.#recordings = recordings;
     this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
     this.#tickets = tickets;
     this.#health = health;
@@ -138,7 +142,12 @@ export class Admission {
         return send(request, reply, tooLow);
       }
       const missing = scopeRefusal(principal, id, scope);
-      const elsewhere = id === MCP ? undefined : competitionRefusal(this.#competitions, simulationId, id);
+      const { simulationId: named } = request.params as { readonly simulationId?: string };
+      const elsewhere =
+        id === MCP
+          ? this.#recordings.tokenRefusal(principal)
+          : (competitionRefusal(this.#competitions, simulationId, id) ??
+            this.#recordings.refusalOf(principal, id, named));
       if (elsewhere !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, elsewhere);
@@ -309,10 +318,12 @@ export const isMadeBy = (
 
 /** Reason why a token may not perform an operation, by its scopes. `scope`: that of the operation's route. */
 export function scopeRefusal(
-  { scopes, simulationId }: Pick<Principal, 'scopes' | 'simulationId'>,
+  { scopes, simulationId, isEntry }: Pick<Principal, 'scopes' | 'simulationId' | 'isEntry'>,
   id: OperationId | typeof MCP,
   scope: Scope | undefined,
 ): Answer | undefined {
+  // An entry reads the clock that it trades by.
+  if (id === 'getClock' && isEntry === true) return undefined;
   if (scope !== undefined && !scopes.has(scope)) return insufficientScope(scope);
   const isForAll = simulationId === MAIN && id !== MCP && isMarketControl(id);
   return isForAll && !scopes.has('admin') ? insufficientScope('admin') : undefined;

@@ -17,6 +17,7 @@ import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyGrants } from './dialects/key-grants.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
+import { RecordingsInUse } from './recordings-in-use.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { Analytics } from './analytics/analytics.js';
 import { Bodies } from './bodies/bodies.js';
@@ -257,7 +258,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     maxMembers: deps.settings.maxMembers,
   });
   app.addHook('onClose', () => invitations.close());
-  const admission = new Admission(deps, tickets, health, competitions, ({ origin }) => {
+  const recordings = new RecordingsInUse(deps.simulations, [competitions]);
+  const admission = new Admission(deps, tickets, health, competitions, recordings, ({ origin }) => {
     if (origin.keyId !== undefined) invitations.seen(origin.keyId);
   });
   const idempotency = new Idempotency(deps.store, deps.clockMs);
@@ -294,10 +296,21 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const wrongCodes = new WrongCodes(deps.monotonicMs);
   const invitationDeps = { invitations, competitions, work: memberWork, wrongCodes };
   const handlers: Handlers = {
-    ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs, competitions),
-    ...comparisonHandlers(deps.simulations, comparisons, competitions),
+    ...handlersOf(
+      deps,
+      health,
+      streams,
+      faults,
+      admission.charge,
+      desk,
+      analytics,
+      keyPairs,
+      competitions,
+      recordings,
+    ),
+    ...comparisonHandlers(deps.simulations, comparisons, competitions, recordings),
     ...webhookHandlers(webhooks, deps.simulations),
-    ...competitionHandlers(deps, competitions, streams),
+    ...competitionHandlers(deps, competitions, streams, recordings),
     ...invitationHandlers(deps, invitationDeps),
   };
   const issuers: Issuers = {
@@ -318,7 +331,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
-  const operations = new Operations(handlers, competitions, deps.simulations, idempotency);
+  const operations = new Operations(handlers, competitions, recordings, deps.simulations, idempotency);
   const sockets = new Sockets(app);
   app.decorateRequest('admitted', undefined);
   const door: DoorDeps = {
@@ -332,6 +345,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     sockets,
     streams,
     faults,
+    recordings,
     isDraining: () => health.isDraining,
   };
   const placement = cluster?.cluster.placement;
@@ -414,6 +428,7 @@ function handlersOf(
   analytics: Analytics,
   keyPairs: KeyPairs,
   competitions: Competitions,
+  recordings: RecordingsInUse,
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>
@@ -439,10 +454,10 @@ function handlersOf(
     ...marketDataHandlers,
     ...optionHandlers,
     ...simulationHandlers,
-    ...stepHandlers(deps.simulations),
+    ...stepHandlers(deps.simulations, recordings),
     ...faultHandlers(faults),
     ...outcomeHandlers,
-    ...simulationsHandlers(deps, streams, faults, keyPairs, competitions),
+    ...simulationsHandlers(deps, streams, faults, keyPairs, competitions, recordings),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),

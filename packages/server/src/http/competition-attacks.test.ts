@@ -155,7 +155,7 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
   'deposits, transfers and imported positions': ['transferCash', 'importPositions'],
   'broker and margin terms': ['switchBroker', 'upgradeMargin'],
   'names of portfolios': ['updatePortfolio'],
-  'the clock': ['getClock', 'setClock', 'advanceClock', 'stepSimulation', 'stepSimulations'],
+  'the clock': ['setClock', 'advanceClock', 'stepSimulation', 'stepSimulations'],
   'quotes, instruments, halts and corporate actions': [
     ...(['pushQuotes', 'putInstruments', 'haltTrading', 'listHalts', 'liftHalt'] as const),
     ...(['addCorporateActions', 'listCorporateActions', 'withdrawCorporateAction'] as const),
@@ -225,6 +225,7 @@ describe('everything but trading and reading is 403 for the token of an entry (D
       'createOrders',
       'doNotExerciseOption',
       'exerciseOption',
+      'getClock',
       'revokeKeyPair',
       'updateOrder',
     ]);

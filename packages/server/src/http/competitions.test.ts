@@ -337,7 +337,6 @@ describe('competitions', () => {
       ['PUT', `/v1/accounts/portfolios/${ann.portfolioId}/broker`, { brokerId: 'default' }],
       ['POST', '/v1/accounts/portfolios', {}],
       ['POST', '/v1/accounts', {}],
-      ['GET', '/v1/simulation/clock', undefined],
       ['POST', '/v1/simulation/step', {}],
       ['POST', '/v1/simulation/halts', { symbol: 'AAA', reason: 'T1' }],
       ['POST', '/v1/simulation/outcomes', { match: {}, outcome: {} }],

@@ -157,7 +157,7 @@ describe('masked recordings', () => {
     const market = test.withToken(marketToken as string);
     await owner.post(`/v1/competitions/${competitionId}/start`);
     const key = (await owner.get(`/v1/simulations/${marketId}/mask`)).body;
-    expect(key).toMatchObject({ symbols: true, dates: true, prices: true });
+    expect(key).toMatchObject({ symbols: true, dates: 'SESSIONS', prices: true });
     const [yakka, zebra] = key.instruments as Body[];
     expect([yakka.symbol, zebra.symbol]).toEqual(['YAKKA', 'ZEBRA']);
     expect((await entrant.get(`/v1/simulations/${marketId}/mask`)).status).toBe(403);
@@ -273,7 +273,7 @@ describe('masked recordings', () => {
 
     const shown = (await entrant.get(`/v1/competitions/${competitionId}`)).body;
     expect(shown.market).toMatchObject({
-      mask: { symbols: true, dates: true, prices: true },
+      mask: { symbols: true, dates: 'SESSIONS', prices: true },
       replay: [zebra.ticker, yakka.ticker].join(','),
     });
     expect(shown.rules.symbols).toEqual([zebra.ticker, yakka.ticker]);
@@ -327,7 +327,9 @@ describe('masked recordings', () => {
     const { simulationId, token } = created.body as Record<string, string>;
     const client = test.withToken(token);
     const key = (await owner.get(`/v1/simulations/${simulationId ?? ''}/mask`)).body;
-    const { ticker, factor } = (key.instruments as Body[]).find(({ symbol }) => symbol === 'YAKKA')!;
+    const { ticker, factor, sizeFactor } = (key.instruments as Body[]).find(
+      ({ symbol }) => symbol === 'YAKKA',
+    )!;
     expect(ticker).toMatch(/^[B-DF-HJ-NP-TV-XZ]{5}$/);
     expect(factor).toBeGreaterThanOrEqual(0.2);
     expect(factor).toBeLessThanOrEqual(5);
@@ -337,7 +339,9 @@ describe('masked recordings', () => {
     expect(quote.bid).toBe(cents(2019) / 100);
     expect(quote.ask).toBe(Math.max(cents(2020), cents(2019) + 1) / 100);
     expect(quote.bidSize % 100).toBe(0);
-    expect(quote.bidSize).toBe(Math.max(1, Math.round(3 / factor)) * 100);
+    expect(sizeFactor).toBeGreaterThanOrEqual(0.5);
+    expect(sizeFactor).toBeLessThanOrEqual(2);
+    expect(quote.bidSize).toBe(Math.max(1, Math.round((3 * sizeFactor) / factor)) * 100);
     const moved = (date: string): TradingDate =>
       TradingDate.plusDays(TradingDate.of(date), 7 * (key.weeks as number));
     const calendar = await client.get(
@@ -384,11 +388,90 @@ describe('masked recordings', () => {
     expect(second.instruments).not.toEqual(key.instruments);
   });
 
+  it('dates SESSIONS: recorded sessions are consecutive weekdays, and the calendar has no holidays in either direction', async () => {
+    const created = await owner.post('/v1/simulations', {
+      feed: 'replay',
+      clock: 'manual',
+      start: '2013-04-09T10:00:00-04:00',
+      mask: { dates: 'SESSIONS' },
+    });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body).toMatchObject({
+      start: '2013-04-09T14:00:00.000Z',
+      mask: { symbols: true, dates: 'SESSIONS', prices: true },
+      calendar: 'XNYS',
+    });
+    const { simulationId, token } = created.body as Record<string, string>;
+    const client = test.withToken(token);
+    const mask = `/v1/simulations/${simulationId ?? ''}/mask`;
+    const key = (await owner.get(mask)).body;
+    expect(key.dates).toBe('SESSIONS');
+    const zebra = (key.instruments as Body[]).find(({ symbol }) => symbol === 'ZEBRA')!;
+    const first = TradingDate.plusDays(FIRST, 7 * (key.weeks as number));
+    const weekdays: TradingDate[] = [];
+    for (let date = first; weekdays.length < 33; date = TradingDate.plusDays(date, 1))
+      if (![0, 6].includes(new Date(`${date}T00:00Z`).getUTCDay())) weekdays.push(date);
+    const from = TradingDate.plusDays(first, -300);
+    const to = TradingDate.plusDays(first, 60);
+    const { days } = (await client.get(`/v1/market-data/calendar?from=${from}&to=${to}`)).body as {
+      days: Body[];
+    };
+    const between = [];
+    for (let date = from; date <= to; date = TradingDate.plusDays(date, 1))
+      if (![0, 6].includes(new Date(`${date}T00:00Z`).getUTCDay())) between.push(date);
+    expect(days.map(({ date }) => date as string)).toEqual(between);
+    // 2013-04-10 is the 28th session.
+    const { actions } = (await client.get('/v1/simulation/corporate-actions')).body as { actions: Body[] };
+    expect(actions.map(({ type, exDate }) => [type, exDate])).toEqual([
+      ['SPLIT', weekdays[27]],
+      ['CASH_DIVIDEND', weekdays[32]],
+    ]);
+    await client.post('/v1/simulation/clock/advance', { by: 'P8DT7H' });
+    const { bars } = (
+      await client.get(`/v1/market-data/bars/${zebra.ticker as string}?timeframe=1Day&limit=100`)
+    ).body as { bars: { timestamp: number }[] };
+    // 33 sessions with Good Friday among them.
+    expect(bars.map(({ timestamp }) => XNYS.dateOf(timestamp as never))).toEqual(weekdays);
+    expect((await client.get('/v1/simulations')).text).not.toMatch(OF_THE_RECORDING);
+    // A copy that traveled in a file is behind the same mask; one with another first session is refused.
+    const { body: file } = await test.app.inject({
+      method: 'GET',
+      url: `/v1/simulations/${simulationId ?? ''}/export`,
+      headers: { authorization: `Bearer ${owner.token ?? ''}` },
+    });
+    const importing = (payload: string) =>
+      owner.inject({
+        method: 'POST',
+        url: '/v1/simulations/import',
+        headers: { 'content-type': 'application/x-ndjson' },
+        payload,
+      });
+    const copy = await importing(file);
+    expect(copy.status, copy.text).toBe(202);
+    const copied = `/v1/simulations/${copy.body.simulationId as string}`;
+    await expect
+      .poll(async () => (await owner.get(copied)).body, { timeout: 20_000 })
+      .toMatchObject({ status: 'READY' });
+    expect((await owner.get(`${copied}/mask`)).body.instruments).toEqual(key.instruments);
+    for (const wrong of ['2013-03-04', '2013-03-02', 'x'])
+      expect((await importing(file.replace('"sessions":"2013-03-01"', `"sessions":"${wrong}"`))).status).toBe(
+        400,
+      );
+  });
+
   it('refuses masks of other feeds, of wall clocks and of symbols that are not recorded', async () => {
     for (const [body, message] of [
       [{ feed: 'push', clock: 'manual', mask: true }, 'mask should not exist for push feeds'],
       [{ feed: 'replay', clock: 'wall', mask: true }, 'mask must not move dates on wall clocks'],
       [{ feed: 'replay', clock: 'manual', mask: 'yes' }, 'mask must be a boolean or an object'],
+      [
+        { feed: 'replay', clock: 'manual', mask: { dates: 'WEEKS' } },
+        'mask.dates must be a boolean or SESSIONS',
+      ],
+      [
+        { feed: 'replay', clock: 'wall', mask: { dates: 'SESSIONS' } },
+        'mask must not move dates on wall clocks',
+      ],
     ] as const) {
       const reply = await owner.post('/v1/simulations', body);
       expect([reply.status, reply.body.message]).toEqual([400, [message]]);

@@ -1,4 +1,4 @@
-import { Instant } from '@sandpit/core';
+import { Instant, TradingDate } from '@sandpit/core';
 import type { Bar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
@@ -58,6 +58,15 @@ export class ReplayFeed implements Feed {
 
   corporateActions(): readonly CorporateAction[] {
     return this.archive.corporateActions.filter(({ symbol }) => this.wanted(symbol));
+  }
+
+  firstSession(): TradingDate | undefined {
+    let first: string | undefined;
+    for (const [symbol, { firstDate }] of this.archive.facts)
+      if (this.wanted(symbol) && firstDate !== undefined && (first === undefined || firstDate < first))
+        first = firstDate;
+    const date = first === undefined ? undefined : TradingDate.parse(first);
+    return date && this.archive.calendar.plusBusinessDays(date, 0);
   }
 
   /** The recording only streams: the latest event of a symbol is its quote in force. */

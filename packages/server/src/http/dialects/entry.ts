@@ -1,5 +1,12 @@
 /** Admission at the door of a dialect: its credential, its rate limit, its simulation. */
-import { type Book, type Credential, type Desk, type Dialect, DoorRefused } from '@sandpit/dialect-port';
+import {
+  type Book,
+  type Credential,
+  type Desk,
+  type Dialect,
+  DoorRefused,
+  Refused,
+} from '@sandpit/dialect-port';
 import type { Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyGrants } from './key-grants.js';
@@ -9,6 +16,7 @@ import { MAIN, type Simulations } from '../../engine/simulations.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import { addressOf, networkOf } from '../cluster/client-address.js';
 import { RateLimits, type SlidingWindow } from '../rate-limit.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import { ownPortfolio } from '../routes/owned.js';
 import type { HttpDeps } from '../settings.js';
 import { type DeskDeps, PortfolioBook, SimulationDesk } from './desks.js';
@@ -40,6 +48,7 @@ export interface EntryDeps
   readonly grants: KeyGrants;
   readonly session: Pick<Authenticator, 'principalOf'>;
   readonly sessions: Sessions;
+  readonly recordings: RecordingsInUse;
   readonly isDraining: () => boolean;
 }
 
@@ -97,8 +106,10 @@ export class Entry {
 
   /** Opens the simulation of a caller. Throws when it no longer exists, or the portfolio of its key pair does not. */
   async open(known: Known): Promise<Admitted> {
-    const { simulations } = this.#deps;
+    const { recordings, simulations } = this.#deps;
     const { pair, principal } = known;
+    const inUse = recordings.tokenRefusal(principal);
+    if (inUse !== undefined) throw new Refused(inUse);
     const { simulationId, tenantId } = principal;
     const isMain = simulationId === MAIN;
     const there = isMain ? simulations.openMain(tenantId) : undefined;

@@ -18,6 +18,7 @@ import { levelRefusal } from '../agents/levels.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
 import { competitionRefusal } from '../competition-doors.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import type { Idempotency } from '../idempotency.js';
 
@@ -37,17 +38,20 @@ type AnyHandler = (call: unknown) => unknown;
 export class Operations {
   readonly #handlers: Handlers;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #recordings: RecordingsInUse;
   readonly #simulations: Pick<Simulations, 'info'>;
   readonly #idempotency: Idempotency;
 
   constructor(
     handlers: Handlers,
     competitions: Pick<Competitions, 'placeOf'>,
+    recordings: RecordingsInUse,
     simulations: Pick<Simulations, 'info'>,
     idempotency: Idempotency,
   ) {
     this.#handlers = handlers;
     this.#competitions = competitions;
+    this.#recordings = recordings;
     this.#simulations = simulations;
     this.#idempotency = idempotency;
   }
@@ -59,7 +63,10 @@ export class Operations {
     given: OperationInput = {},
   ): Promise<ReplyOf<Id>> {
     const route: Route = routes[id];
-    const elsewhere = competitionRefusal(this.#competitions, caller.principal.simulationId, id);
+    const { simulationId: named } = (given.params ?? {}) as { readonly simulationId?: string };
+    const elsewhere =
+      competitionRefusal(this.#competitions, caller.principal.simulationId, id) ??
+      this.#recordings.refusalOf(caller.principal, id, named);
     if (elsewhere !== undefined) throw new Refused(elsewhere);
     const { agent, simulationId, tenantId } = caller.principal;
     const isOwn = agent !== undefined && isMadeBy(this.#simulations, agent, simulationId, tenantId);

@@ -6,6 +6,7 @@ import {
   type Dialect,
   DoorRefused,
   type Head,
+  Refused,
   type SocketEnd,
   type SocketLogin,
   type Visit,
@@ -155,7 +156,8 @@ class Login implements PrincipalLogin {
       // The credential may have been revoked while its simulation was opened.
       return entry.isGood(admitted) || this.#fail('unauthorized');
     } catch (error) {
-      const isFinal = error instanceof DoorRefused && error.refusal.kind !== 'UNAVAILABLE';
+      const isFinal =
+        error instanceof Refused || (error instanceof DoorRefused && error.refusal.kind !== 'UNAVAILABLE');
       return this.#fail(isFinal ? 'unauthorized' : 'unavailable');
     }
   }

@@ -11,6 +11,7 @@ import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND }
 import type { Principal } from '../auth.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import { NOT_OVER_YET } from '../competition-doors.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
 import { shownDrawdown } from '../translate/drawdown.js';
@@ -38,6 +39,7 @@ export function comparisonHandlers(
   simulations: Simulations,
   comparisons: Comparisons,
   competitions: Pick<Competitions, 'placeOf'>,
+  recordings: RecordingsInUse,
 ): Pick<Handlers, 'createComparison' | 'getComparison' | 'cancelComparison'> {
   const find = ({ agent, tenantId }: Principal, id: string): Comparison | Answer => {
     const found = comparisons.find(id, tenantId);
@@ -118,6 +120,8 @@ export function comparisonHandlers(
     async getComparison({ principal, params, query, request, reply }) {
       const first = find(principal, params.comparisonId);
       if (!('id' in first)) return first;
+      const inUse = recordings.readingRefusal(principal.tenantId, first.simulationId);
+      if (inUse !== undefined) return inUse;
       const gone = new AbortController();
       request.raw.once('close', () => gone.abort());
       await comparisons.wait(first.id, (query.wait ?? 0) * 1000, gone.signal);

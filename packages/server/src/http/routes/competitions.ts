@@ -8,6 +8,7 @@ import { NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { HttpDeps } from '../settings.js';
 import { sendPieces } from './simulations.js';
 import type { Streams } from '../stream/streams.js';
@@ -57,6 +58,7 @@ export function competitionHandlers(
   { simulations, settings, clockMs }: HttpDeps,
   competitions: Competitions,
   streams: Streams,
+  recordings: RecordingsInUse,
 ): Pick<Handlers, CompetitionId> {
   const { brokers } = simulations.market.brokerage.rules;
 
@@ -79,6 +81,8 @@ export function competitionHandlers(
       refusing(async () => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
         if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
+        const inUse = recordings.creationRefusal(principal.tenantId, body.market);
+        if (inUse !== undefined) return inUse;
         const wanted = settingsOf(body, clockMs(), brokers);
         if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
         const kept = await competitions.create(
@@ -132,6 +136,8 @@ export function competitionHandlers(
         const kept = competitions.own(params.competitionId, principal.tenantId);
         if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
         const whole = edited(kept.note.shown as CompetitionBody, body);
+        const inUse = recordings.creationRefusal(principal.tenantId, whole.market);
+        if (inUse !== undefined) return inUse;
         const wanted = settingsOf(whole, clockMs(), brokers);
         if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
         await competitions.update(kept, wanted as Exclude<typeof wanted, readonly string[]>, whole);
@@ -170,6 +176,7 @@ export function competitionHandlers(
         if (settings.jwtSecret === undefined) return NO_TOKENS;
         const kept = competitions.joinable(params.competitionId);
         const entry = await competitions.enter(kept, principal.tenantId, body);
+        streams.endRefused((caller) => recordings.tokenRefusal(caller) !== undefined);
         return entryOf(entry, undefined);
       }),
 

@@ -11,12 +11,13 @@ import {
   mainOf,
   NoLiveSource,
   NotRecorded,
+  type SimulationConfig,
   type SimulationInfo,
   TooDeep,
   TooManyLists,
   TooManySimulations,
 } from '../../engine/simulations.js';
-import { NotMaskable } from '../../feeds/mask.js';
+import { datesOf, NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
@@ -27,6 +28,7 @@ import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { beginStream, hasBody, writeToStream } from '../reply.js';
 import type { Faults } from '../faults.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -72,6 +74,7 @@ export function simulationsHandlers(
   faults: Faults,
   keyPairs: KeyPairs,
   competitions: Pick<Competitions, 'placeOf'>,
+  recordings: RecordingsInUse,
 ): SimulationsHandlers {
   /** True when a simulation belongs to a competition that is not over. */
   const isRunning = (simulationId: string): boolean => competitions.placeOf(simulationId)?.isOver === false;
@@ -86,6 +89,8 @@ export function simulationsHandlers(
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       if (!isLifetime(body.ttl)) return BAD_TTL;
+      const inUse = recordings.creationRefusal(tenantId, body);
+      if (inUse !== undefined) return inUse;
       const allowed = allowedFor(tier, settings);
       const simulation = await unlessRefused(
         simulations.create(
@@ -151,9 +156,10 @@ export function simulationsHandlers(
       const config = seenBy(principal, simulations.info(simulationId, tenantId))?.config;
       if (config?.mask === undefined || !isOwner(principal)) return SIMULATION_NOT_FOUND;
       const { weeks, symbols, prices } = config.mask;
+      const dates = datesOf(config.mask);
       const key = (await simulations.find(simulationId, tenantId))?.feed.mask?.key;
       if (key === undefined) return SIMULATION_NOT_FOUND;
-      return { simulationId, symbols, dates: weeks > 0, prices, weeks, instruments: [...key] };
+      return { simulationId, symbols, dates, prices, weeks, instruments: [...key] };
     },
 
     async exportSimulation(call) {
@@ -172,7 +178,11 @@ export function simulationsHandlers(
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       if (!(request.body instanceof Readable)) return hasBody(request) ? NOT_A_FILE : EMPTY_FILE;
       const allowed = allowedFor(tier, settings);
-      const limits = { allowed, mostBytes: settings.importMaxBytes };
+      const check = (config: SimulationConfig): void => {
+        const inUse = recordings.creationRefusal(tenantId, config);
+        if (inUse !== undefined) throw new RefusedImport(inUse);
+      };
+      const limits = { allowed, mostBytes: settings.importMaxBytes, check };
       const imported = await unlessRefused(
         simulations.import(tenantId, arriving(request, request.body), limits, agent?.agentId),
         tier,
@@ -269,6 +279,17 @@ export function simulationsHandlers(
       }
     },
   };
+}
+
+/** The simulation of a file is refused for another reason than its content. */
+class RefusedImport extends Error {
+  override readonly name = 'RefusedImport';
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super('The import is refused');
+    this.answer = answer;
+  }
 }
 
 /** Id of a tenant's simulation in the store. */
@@ -424,6 +445,7 @@ export async function unlessRefused<T>(
       const requiredTier = tier === 'BASIC' ? 'PRO' : 'ENTERPRISE';
       return refuseCoded('FEATURE_NOT_AVAILABLE', message, { currentTier: tier, requiredTier });
     }
+    if (error instanceof RefusedImport) return error.answer;
     if (error instanceof ImportRefused) return refuse(400, `The file cannot be imported: ${error.message}`);
     if (error instanceof ImportTooLarge) return refuse(413, sentence(error.message));
     if (error instanceof TooManyImports || error instanceof TooManyLists)

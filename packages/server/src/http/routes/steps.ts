@@ -21,6 +21,7 @@ import {
 } from '../answer.js';
 import type { Principal } from '../auth.js';
 import type { Handlers } from '../call.js';
+import type { RecordingsInUse } from '../recordings-in-use.js';
 import { advanceTo, type ClockGoal, goalOf } from '../clock-goals.js';
 import { keptOf, symbolIn } from '../listed.js';
 import { isoOf } from '../translate/instants.js';
@@ -77,7 +78,10 @@ interface Budget {
 
 type Asker = Pick<Principal, 'tenantId' | 'by' | 'agent' | 'scopes'>;
 
-export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
+export function stepHandlers(
+  simulations: Simulations,
+  recordings: RecordingsInUse,
+): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
   const turns = new TenantTurns();
   /** Requests for several simulations, sequential for each tenant: two that hold each other's simulations would deadlock. */
   const lastOf = new Map<string, Promise<unknown>>();
@@ -127,6 +131,10 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
         ids.indexOf(id) < i ? [`steps.${i}.simulationId must not name a simulation twice`] : [],
       );
       if (repeated.length > 0) return refuse(400, repeated);
+      for (const id of ids) {
+        const inUse = recordings.readingRefusal(principal.tenantId, id);
+        if (inUse !== undefined) return inUse;
+      }
       for (const part of body.steps) {
         const missing = missingScope(principal, part);
         if (missing !== undefined) return missing;

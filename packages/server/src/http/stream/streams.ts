@@ -28,7 +28,7 @@ export interface Follower {
   readonly simulation: Simulation;
   readonly principal: Principal;
   /** Ends it: 401 without access, 404 without its simulation, 503 if it may return. */
-  readonly end: (status: 401 | 404 | 503, message: string) => void;
+  readonly end: (status: 401 | 403 | 404 | 503, message: string) => void;
   readonly heartbeat?: (timestamp: string) => void;
 }
 
@@ -122,6 +122,11 @@ export class Streams {
   endSimulation(simulationId: string): void {
     for (const { simulation, end } of this.#open)
       if (simulation.id === simulationId) end(404, 'Simulation not found');
+  }
+
+  /** Ends the streams of callers that may no longer read their simulation. */
+  endRefused(isRefused: (principal: Principal) => boolean): void {
+    for (const { principal, end } of [...this.#open]) if (isRefused(principal)) end(403, 'Forbidden');
   }
 
   /** Ends the streams of a tenant that another node acquires: they continue there. */

@@ -87,7 +87,7 @@ export function settingsFiled(filed: unknown): CompetitionSettings | readonly st
 /** A recording is masked unless the organizer shows it. By a clock on the wall its dates cannot be moved. */
 function maskOf({ feed, clock, mask }: CompetitionBody['market']): MaskParts | undefined {
   if (feed !== 'replay') return undefined;
-  const parts = maskPartsOf(mask ?? true);
+  const parts = maskPartsOf(mask ?? true, 'SESSIONS');
   return parts && (clock === 'wall' && mask === undefined ? { ...parts, dates: false } : parts);
 }
 

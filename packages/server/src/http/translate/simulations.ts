@@ -20,9 +20,9 @@ import type {
   Snapshot as ShownSnapshot,
 } from '@sandpit/protocol';
 import { randomBytes } from 'node:crypto';
-import { maskedConfig } from '../../engine/masked-config.js';
 import type { MaskParts } from '../../engine/simulation-config.js';
-import { DateShift } from '../../feeds/date-shift.js';
+import { dateShiftOf } from '../../feeds/date-shift.js';
+import { datesOf } from '../../feeds/mask.js';
 import { defaultCalendar } from '../../engine/default-calendar.js';
 import type { WantedFork } from '../../engine/forks.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -63,13 +63,17 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     }),
   };
   // The key is random, because the seed may be known.
-  return parts === undefined ? config : maskedConfig(config, parts, randomBytes(16).toString('hex'));
+  return parts === undefined ? config : { ...config, hides: { parts, key: randomBytes(16).toString('hex') } };
 }
 
-/** The parts that a mask hides: all that are not named; undefined if none. */
-export function maskPartsOf(mask: NonNullable<CreateSimulationBody['mask']>): MaskParts | undefined {
-  const { symbols = true, dates = true, prices = true } = typeof mask === 'boolean' ? {} : mask;
-  return mask === false || !(symbols || dates || prices) ? undefined : { symbols, dates, prices };
+/** The parts that a mask hides: all that are not named; undefined if none. `usualDates`: how it moves dates unless it says so. */
+export function maskPartsOf(
+  mask: NonNullable<CreateSimulationBody['mask']>,
+  usualDates: MaskParts['dates'] = true,
+): MaskParts | undefined {
+  const { symbols = true, dates = usualDates, prices = true } = typeof mask === 'boolean' ? {} : mask;
+  const hidesAny = symbols || dates !== false || prices;
+  return mask === false || !hidesAny ? undefined : { symbols, dates, prices };
 }
 
 /** A 32-bit number unchanged, any other value as its text. */
@@ -118,8 +122,7 @@ export function simulationOf(
 ): ShownSimulation {
   const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment, fork, ttl } = config;
   const { mask } = config;
-  const begins =
-    mask !== undefined && isOwner ? new DateShift(mask.weeks).recorded(Instant.ofMs(start)) : start;
+  const begins = mask !== undefined && isOwner ? dateShiftOf(mask).recorded(Instant.ofMs(start)) : start;
   return {
     simulationId: id,
     ...(name !== undefined && { name }),
@@ -133,7 +136,7 @@ export function simulationOf(
     ...(replay?.symbols !== undefined &&
       (isOwner || mask?.symbols !== true) && { replay: replay.symbols.join(',') }),
     ...(mask !== undefined && {
-      mask: { symbols: mask.symbols, dates: mask.weeks > 0, prices: mask.prices },
+      mask: { symbols: mask.symbols, dates: datesOf(mask), prices: mask.prices },
     }),
     earlyAssignment: earlyAssignment ?? 'OFF',
     scripts: config.scripts === true,
