@@ -5,9 +5,7 @@ import { TradingDate } from '../../src/values/trading-date.js';
 
 const until = (date: string) => ({ goodTillDate: { until: TradingDate.of(date), text: date } });
 
-const dates = (m: TestMarket, portfolio: string): string[] => [
-  ...m.portfolio(portfolio).obligations.keys(),
-];
+const dates = (m: TestMarket, portfolio: string): string[] => [...m.portfolio(portfolio).obligations.keys()];
 
 describe('an announced closing', () => {
   it('moves the end of a GTD order to the session before it, on the day of the announcement', () => {

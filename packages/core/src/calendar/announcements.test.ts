@@ -113,7 +113,14 @@ describe('sessions on consecutive weekdays (D209)', () => {
   it('names of calendars are those of real sessions', () => {
     for (const id of ['XNYS', 'always-open', 'XNYS+1', 'XNYS@2013-03-01+1', 'XNYS@1971-01-04+9999'])
       expect(isCalendar(id), id).toBe(true);
-    for (const id of ['', 'XNYS+0', 'XNYS@2013-03-02+1', 'XNYS@2013-13-01+1', 'XNYS@2013-03-01', 'XNYS+10000'])
+    for (const id of [
+      '',
+      'XNYS+0',
+      'XNYS@2013-03-02+1',
+      'XNYS@2013-13-01+1',
+      'XNYS@2013-03-01',
+      'XNYS+10000',
+    ])
       expect(isCalendar(id), id).toBe(false);
   });
 
