@@ -296,7 +296,6 @@ describe('what a simulation knows', () => {
       .flatMap(({ path, code: text }) => [...text.matchAll(changes)].map((match) => `${path}: ${match[0]}`));
     expect(found).toEqual([
       'packages/core/src/brokerage.ts: state.now =',
-      'packages/core/src/brokerage.ts: state.now =',
       'packages/core/src/brokerage.ts: state.marketSeq =',
     ]);
   });
