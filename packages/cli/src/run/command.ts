@@ -10,12 +10,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { numberOf } from '../numbers.js';
 import { type Client, portfolioOf } from '../portfolios.js';
 import { textOf } from '../refused.js';
-import { accountNumbersOf } from './account-numbers.js';
 import { KNOWN_BROKERS } from './broker-hosts.js';
+import { browserText } from './browser.js';
 import { environmentOf, type RunAccess } from './environment.js';
 import { isolated, Relays, requireIsolation } from './isolation.js';
 import { isJavaCommand, javaStoreOf } from './java-store.js';
 import { keysInFiles } from './keys-in-files.js';
+import { loginsOf } from './logins.js';
 import { preloadText } from './node-preload.js';
 import { OwnServer } from './own-server.js';
 import { RunProxy } from './proxy.js';
@@ -209,8 +210,8 @@ class Run {
     const { url, isOwn } = server;
     const token = (await client.transport.token()) ?? '';
     const pair = await this.#keyPair(client, portfolio, isOwn);
-    const accountNumbers = await accountNumbersOf(url, `${pair.keyId}.${pair.secretKey}`, brokers);
-    const access: RunAccess = { url, token, portfolioId: portfolio.id, ...pair, accountNumbers };
+    const logins = await loginsOf(url, pair, brokers);
+    const access: RunAccess = { url, token, portfolioId: portfolio.id, ...pair, logins };
     const { certify } = await import('./authority.js');
     const certificate = certify(brokers.flatMap(({ hosts }) => hosts));
     const proxy = await RunProxy.open({
@@ -235,6 +236,7 @@ class Run {
         allowNetwork,
       }),
     );
+    const browserFile = directory.write('browser.cjs', browserText(brokers.flatMap(({ hosts }) => hosts)));
     const [file = ''] = this.#command;
     const isJava = this.#options.java === true || isJavaCommand(file);
     const { environment, removed } = environmentOf(process.env, {
@@ -243,6 +245,7 @@ class Run {
       proxyPort: proxy.port,
       caFile,
       preloadFile,
+      browserFile,
       ...(isJava && { javaStore: javaStoreOf(directory.path, ownCa) }),
     });
     this.#warn(removed);

@@ -1,6 +1,7 @@
 /** Environment of the command: the proxy, the certificate, credentials of Sandpit instead of a broker's. */
 import { isBrokerCredential } from './broker-hosts.js';
 import { hostOf } from './host-name.js';
+import type { Login } from './logins.js';
 import type { ServedBroker } from './served-brokers.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,8 +13,8 @@ export interface RunAccess {
   /** Opens the portfolio to clients that log in with a key and a secret. */
   readonly keyId: string;
   readonly secretKey: string;
-  /** Numbers of the portfolio at brokers that have numbers, by the name of the broker. */
-  readonly accountNumbers: ReadonlyMap<string, string>;
+  /** By the name of the broker. */
+  readonly logins: ReadonlyMap<string, Login>;
 }
 
 export interface EnvironmentParts {
@@ -23,6 +24,8 @@ export interface EnvironmentParts {
   /** File with the certificate, and with those of public authorities where the network is allowed. */
   readonly caFile: string;
   readonly preloadFile: string;
+  /** Program that opens URLs for the command. */
+  readonly browserFile: string;
   /** Present if the command runs on Java. */
   readonly javaStore?: { readonly path: string; readonly password: string };
 }
@@ -44,18 +47,26 @@ const CA_FILES = [
 /** The environment of the command, from that of this process. `removed`: the names of variables that it does not get. */
 export function environmentOf(
   given: Environment,
-  { brokers, access, proxyPort, caFile, preloadFile, javaStore }: EnvironmentParts,
+  { brokers, access, proxyPort, caFile, preloadFile, browserFile, javaStore }: EnvironmentParts,
 ): { readonly environment: Environment; readonly removed: readonly string[] } {
   const proxy = `http://127.0.0.1:${proxyPort}`;
   const served = new Set(brokers.flatMap(({ hosts }) => hosts));
   const credentials = Object.fromEntries(
-    brokers.flatMap(({ name: broker, variables: { keys, secrets, tokens, pairs, accounts } }) => [
-      ...keys.map((name) => [name, access.keyId] as const),
-      ...secrets.map((name) => [name, access.secretKey] as const),
-      ...tokens.map((name) => [name, access.token] as const),
-      ...pairs.map((name) => [name, `${access.keyId}.${access.secretKey}`] as const),
-      ...accounts.map((name) => [name, access.accountNumbers.get(broker)] as const),
-    ]),
+    brokers.flatMap(({ name: broker, variables }) => {
+      const login = access.logins.get(broker);
+      const values = {
+        keys: access.keyId,
+        secrets: access.secretKey,
+        tokens: access.token,
+        pairs: `${access.keyId}.${access.secretKey}`,
+        accounts: login?.accountNumber,
+        accountHashes: login?.accountHash,
+        refreshTokens: login?.refreshToken,
+      };
+      return Object.entries(values).flatMap(([kind, value]) =>
+        variables[kind as keyof typeof values].map((name) => [name, value] as const),
+      );
+    }),
   );
   const isForeignUrl = (name: string, value: string): boolean =>
     brokers.some(({ variables }) => variables.urls.includes(name)) && !served.has(hostIn(value) ?? '');
@@ -97,6 +108,8 @@ export function environmentOf(
           .filter((one) => one !== undefined && one !== '')
           .join(' '),
       }),
+      // Python's standard library opens URLs with it.
+      BROWSER: `"${process.execPath}" "${browserFile}" %s`,
       SANDPIT_URL: access.url,
       SANDPIT_TOKEN: access.token,
       SANDPIT_PORTFOLIO: access.portfolioId,

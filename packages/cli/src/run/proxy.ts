@@ -275,7 +275,8 @@ export class RunProxy {
     const { target } = this.#options;
     const path = pathOf(request.url ?? '/');
     const base = target.pathname.replace(/\/$/, '');
-    const headers = { ...request.headers, host: target.host };
+    // Marks requests of a run: simulated logins need no click there.
+    const headers = { ...request.headers, host: target.host, 'x-sandpit-run': '1' };
     const ask = target.protocol === 'https:' ? requestHttps : requestHttp;
     return ask({
       host: target.hostname.replace(/^\[|\]$/g, ''),

@@ -10,8 +10,11 @@ interface ClientVariables {
   readonly tokens: readonly string[];
   /** A bearer token that opens one portfolio: name and secret of a key, with a dot between them. */
   readonly pairs: readonly string[];
-  /** The number of the account. */
+  /** The number of the account, and the text that stands for it in paths. */
   readonly accounts: readonly string[];
+  readonly accountHashes: readonly string[];
+  /** A token from which clients make others. */
+  readonly refreshTokens: readonly string[];
   /** URLs of the API: kept if they name a served host, removed otherwise. */
   readonly urls: readonly string[];
 }
@@ -24,7 +27,16 @@ export interface ServedBroker {
   readonly variables: ClientVariables;
 }
 
-const NONE: ClientVariables = { keys: [], secrets: [], tokens: [], pairs: [], accounts: [], urls: [] };
+const NONE: ClientVariables = {
+  keys: [],
+  secrets: [],
+  tokens: [],
+  pairs: [],
+  accounts: [],
+  accountHashes: [],
+  refreshTokens: [],
+  urls: [],
+};
 
 /** By the name of the dialect. */
 const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
@@ -46,6 +58,16 @@ const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
       'ALPACA_BASE_URL',
       'ALPACA_API_BASE_URL',
     ],
+  },
+  schwab: {
+    ...NONE,
+    keys: ['SCHWAB_APP_KEY', 'SCHWAB_API_KEY', 'SCHWAB_CLIENT_ID', 'SCHWAB_KEY'],
+    secrets: ['SCHWAB_SECRET', 'SCHWAB_APP_SECRET', 'SCHWAB_API_SECRET', 'SCHWAB_CLIENT_SECRET'],
+    pairs: ['SCHWAB_ACCESS_TOKEN'],
+    accounts: ['SCHWAB_ACCOUNT_NUMBER'],
+    accountHashes: ['SCHWAB_ACCOUNT_HASH'],
+    refreshTokens: ['SCHWAB_REFRESH_TOKEN'],
+    urls: ['SCHWAB_BASE_URL', 'SCHWAB_API_URL'],
   },
   tradier: {
     ...NONE,

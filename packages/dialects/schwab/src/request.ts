@@ -26,8 +26,19 @@ export const reading =
   (known: readonly string[], handler: Handler) =>
   (call: DialectCall): ReturnType<Handler> => {
     const bad = (name: string, reason: string) => invalid(call.head, name, reason);
-    return handler({ ...call, fields: new FormFields([call.query], known, bad) });
+    return handler({ ...call, fields: new FormFields([joinedLists(call.query)], known, bad) });
   };
+
+const LISTS = ['symbols', 'fields', 'markets', 'types'];
+
+/** Lists that clients send as one name with several values become one value with commas. */
+const joinedLists = (query: DialectCall['query']): DialectCall['query'] =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [
+      name,
+      LISTS.includes(name) && Array.isArray(value) ? value.join(',') : value,
+    ]),
+  );
 
 /** A route that answers a value. */
 export const answering = (known: readonly string[], handler: (call: SchwabCall) => Promise<unknown>) =>
