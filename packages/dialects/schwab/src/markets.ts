@@ -6,7 +6,6 @@ import { answering, type SchwabCall, wordIn } from './request.js';
 import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
 import { cusipOf } from './wire.js';
 
-const DAY_MS = 86_400_000;
 const PERIODS = {
   day: [1, 2, 3, 4, 5, 10],
   month: [1, 2, 3, 6],
@@ -34,7 +33,9 @@ const HISTORY_FIELDS = [
   'needExtendedHoursData',
   'needPreviousClose',
 ];
-const MOST_MINUTES_MS = 400 * DAY_MS;
+const MINUTE_MS = 60_000;
+/** Bars of minutes reach back this many of their lengths, whatever start is asked for. */
+const MOST_CANDLES = 20_000;
 
 /** Start of a period that ends on a date. */
 function beginOf(desk: Desk, type: (typeof PERIOD_TYPES)[number], period: number, end: number): number {
@@ -83,9 +84,8 @@ export const getPriceHistory = answering(HISTORY_FIELDS, async (call) => {
   const now = desk.now();
   const time = (name: string) => fields.integer(name, 0, 4_102_444_800_000);
   const end = Math.min(time('endDate') ?? now, now);
-  const start = time('startDate') ?? beginOf(desk, type, period, end);
-  if (isMinute && end - start > MOST_MINUTES_MS)
-    throw invalid(head, 'startDate', 'must be within 400 days of endDate');
+  const asked = time('startDate') ?? beginOf(desk, type, period, end);
+  const start = isMinute ? Math.max(asked, end - MOST_CANDLES * frequency * MINUTE_MS) : asked;
   const frame = isMinute ? `${frequency}Min` : FRAMES[frequencyType as keyof typeof FRAMES];
   const timeframe = timeframeOf(frame, desk.calendar);
   if (timeframe === undefined) throw invalid(head, 'frequency', 'is not supported');
