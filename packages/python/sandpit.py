@@ -192,6 +192,22 @@ OPERATIONS = {
     "streamLeaderboard": "GET /v1/competitions/:competitionId/leaderboard/stream",
     "exportCompetition": "GET /v1/competitions/:competitionId/export",
     "getLeaderboardCurves": "GET /v1/competitions/:competitionId/leaderboard/curves",
+    "createEvaluation": "POST /v1/evaluations",
+    "listEvaluations": "GET /v1/evaluations",
+    "listEvaluationSuites": "GET /v1/evaluations/suites",
+    "getEvaluation": "GET /v1/evaluations/:evaluationId",
+    "updateEvaluation": "PUT /v1/evaluations/:evaluationId",
+    "deleteEvaluation": "DELETE /v1/evaluations/:evaluationId",
+    "getEvaluationDefinition": "GET /v1/evaluations/:evaluationId/definition",
+    "enterEvaluation": "POST /v1/evaluations/:evaluationId/entries",
+    "listEvaluationEntries": "GET /v1/evaluations/:evaluationId/entries",
+    "withdrawEvaluationEntry": "DELETE /v1/evaluations/:evaluationId/entries/:entryId",
+    "getEvaluationMatrix": "GET /v1/evaluations/:evaluationId/matrix",
+    "getEvaluationLeaderboard": "GET /v1/evaluations/:evaluationId/leaderboard",
+    "exportEvaluation": "GET /v1/evaluations/:evaluationId/export",
+    "getOwnCell": "GET /v1/evaluation",
+    "finishCell": "POST /v1/evaluation/finish",
+    "reportUsage": "POST /v1/evaluation/usage",
 }
 """Every operation of the API by its name: method and path."""
 
@@ -377,7 +393,7 @@ class CompetitionRuleError(CodedError):
 
 
 class EntryTokenError(CodedError):
-    """The token of a competition entry does not allow the operation."""
+    """The token of an entry does not allow the operation."""
 
 
 class RecordingInUseError(CodedError):
@@ -414,6 +430,18 @@ class InvitationExpiredError(CodedError):
 
 class CompetitionNotFinishedError(CodedError):
     """The simulations of a competition cannot be forked, exported, stepped or deleted before it is over."""
+
+
+class EvaluationStartedError(CodedError):
+    """An evaluation is fixed once it has an entry."""
+
+
+class EvaluationNotRunningError(CodedError):
+    """The run has ended: orders and the clock are closed, reads go on."""
+
+
+class EvaluationNotFinishedError(CodedError):
+    """The request requires cells of an evaluation that have ended."""
 
 
 ERROR_CLASSES = {
@@ -457,6 +485,9 @@ ERROR_CLASSES = {
     "INVITATION_FULL": InvitationFullError,
     "INVITATION_EXPIRED": InvitationExpiredError,
     "COMPETITION_NOT_FINISHED": CompetitionNotFinishedError,
+    "EVALUATION_STARTED": EvaluationStartedError,
+    "EVALUATION_NOT_RUNNING": EvaluationNotRunningError,
+    "EVALUATION_NOT_FINISHED": EvaluationNotFinishedError,
 }
 """The class of each code."""
 

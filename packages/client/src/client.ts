@@ -179,6 +179,14 @@ export class Sandpit {
     return body as ReadableStream<Uint8Array>;
   }
 
+  /** The file of an evaluation whose cells have all ended, that `sandpit eval verify` checks. */
+  async exportEvaluation(evaluationId: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const url = `${this.transport.baseUrl}/v1/evaluations/${encodeURIComponent(evaluationId)}/export`;
+    const { body } = await this.transport.open('GET', url, {}, undefined, signal);
+    if (body === null) throw new SandpitError('The export has no body');
+    return body as ReadableStream<Uint8Array>;
+  }
+
   /** Creates a simulation from a file. `getSimulation` shows its `status`: IMPORTING, then READY or FAILED. Not tried again. */
   async importSimulation(file: NdjsonFile, signal?: AbortSignal): Promise<ReplyOf<'importSimulation'>> {
     return (await this.transport.upload(

@@ -177,6 +177,15 @@ export class InvitationExpiredError extends CodedError<'INVITATION_EXPIRED'> {
 export class CompetitionNotFinishedError extends CodedError<'COMPETITION_NOT_FINISHED'> {
   override readonly name = 'CompetitionNotFinishedError';
 }
+export class EvaluationStartedError extends CodedError<'EVALUATION_STARTED'> {
+  override readonly name = 'EvaluationStartedError';
+}
+export class EvaluationNotRunningError extends CodedError<'EVALUATION_NOT_RUNNING'> {
+  override readonly name = 'EvaluationNotRunningError';
+}
+export class EvaluationNotFinishedError extends CodedError<'EVALUATION_NOT_FINISHED'> {
+  override readonly name = 'EvaluationNotFinishedError';
+}
 export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
   override readonly name = 'StaleMarketDataError';
 }
@@ -231,6 +240,9 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   INVITATION_FULL: InvitationFullError,
   INVITATION_EXPIRED: InvitationExpiredError,
   COMPETITION_NOT_FINISHED: CompetitionNotFinishedError,
+  EVALUATION_STARTED: EvaluationStartedError,
+  EVALUATION_NOT_RUNNING: EvaluationNotRunningError,
+  EVALUATION_NOT_FINISHED: EvaluationNotFinishedError,
   STALE_MARKET_DATA: StaleMarketDataError,
   MARKET_DATA_LIMIT: MarketDataLimitError,
   EPHEMERAL_FULL: EphemeralFullError,

@@ -101,6 +101,7 @@ export type {
 } from './orders/order-event.js';
 export type { CompetitionRule, OrderRejection } from './orders/order-rejection.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
+export { commissionDue } from './fees/commission.js';
 export { cashOfExecution, commissionOf, feesOf, tradedBy } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
 export type { InsufficientFunds, Refusal, ScriptedCode, ScriptedRefusal } from './orders/refusal.js';

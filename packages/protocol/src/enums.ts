@@ -346,6 +346,14 @@ export const differenceKinds = ['REJECTED', 'PRICE', 'QUANTITY', 'FEE', 'STATUS'
 export const competitionStatuses = ['OPEN', 'RUNNING', 'FINISHED', 'CANCELED'] as const;
 export type CompetitionStatus = (typeof competitionStatuses)[number];
 
+/** Phases of an evaluation (D210). */
+export const evaluationStatuses = ['OPEN', 'RUNNING', 'DONE'] as const;
+/** Phases of a cell of an evaluation, and why one has ended (D210). */
+export const cellStatuses = ['OPEN', 'RUNNING', 'DONE', 'ABANDONED'] as const;
+export const cellReasons = ['END', 'FINISH', 'TIME_LIMIT', 'CALL_LIMIT', 'WITHDRAWN'] as const;
+/** Strategies that the server plays in an evaluation (D210). */
+export const baselineNames = ['hold', 'random', 'noop'] as const;
+
 /** Kinds of entries of a competition (D195, D196). */
 export const entryStatuses = ['ACTIVE', 'ELIMINATED', 'DISQUALIFIED', 'WITHDRAWN'] as const;
 export type EntryStatus = (typeof entryStatuses)[number];

@@ -309,7 +309,7 @@ export const errorCodes = {
   },
   ENTRY_TOKEN: {
     status: 403,
-    meaning: 'The token of a competition entry does not allow the operation.',
+    meaning: 'The token of an entry does not allow the operation.',
     details: {},
   },
   RECORDING_IN_USE: {
@@ -358,6 +358,21 @@ export const errorCodes = {
     status: 409,
     meaning:
       'The simulations of a competition cannot be forked, exported, stepped or deleted before it is over.',
+    details: {},
+  },
+  EVALUATION_STARTED: {
+    status: 409,
+    meaning: 'An evaluation is fixed once it has an entry.',
+    details: {},
+  },
+  EVALUATION_NOT_RUNNING: {
+    status: 409,
+    meaning: 'The run has ended: orders and the clock are closed, reads go on.',
+    details: {},
+  },
+  EVALUATION_NOT_FINISHED: {
+    status: 409,
+    meaning: 'The request requires cells of an evaluation that have ended.',
     details: {},
   },
   STALE_MARKET_DATA: {

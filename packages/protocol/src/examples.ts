@@ -84,6 +84,55 @@ const leaderboard = {
   ],
 };
 
+const evaluation = {
+  evaluationId: '3f1c2a7e-6d58-4a0b-9f14-2b7d8c9e0a11',
+  name: 'Spring agents',
+  status: 'RUNNING' as const,
+  digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  cells: 2,
+  warnings: [{ code: 'FEW_SEEDS' as const, message: 'Fewer than five markets give no stable mean' }],
+  visibility: 'PRIVATE' as const,
+  createdAt: '2026-01-02T12:00:00.000Z',
+};
+
+const evaluationScenario = {
+  name: 'first week',
+  market: {
+    feed: 'synthetic' as const,
+    clock: 'manual' as const,
+    start: '2026-01-05T14:30:00Z',
+    end: '2026-01-09T21:00:00Z',
+  },
+  rules: {
+    initialCash: 100_000,
+    portfolioType: 'CASH' as const,
+    brokerId: 'default',
+    assetClasses: ['EQUITY' as const],
+  },
+  seeds: [1, 2],
+  instructions: 'Trade for a week.',
+};
+
+const evaluationCell = {
+  cellId: '2c3d7c4e-9a44-4b63-8a59-6a0f8f0a7e31',
+  scenario: evaluationScenario.name,
+  seed: 1,
+  trial: 1,
+  portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+  simulationId: '2c3d7c4e-9a44-4b63-8a59-6a0f8f0a7e31',
+};
+
+const matrixRow = {
+  cellId: evaluationCell.cellId,
+  entrant: 'momentum-mia',
+  scenario: evaluationScenario.name,
+  seed: 1,
+  trial: 1,
+  status: 'RUNNING' as const,
+  startedAt: '2026-01-02T12:06:00.000Z',
+  calls: { requests: 14, orders: 3, refused: 1, steps: 5 },
+};
+
 const invitationParams = { invitationId: '5d8f1c7e-2b34-4f6a-9c0d-7e1a3b5f9d20' };
 const invitation = {
   ...invitationParams,
@@ -116,6 +165,8 @@ const joined = {
   portfolioId: member.portfolioId,
 };
 
+const evaluationParams = { evaluationId: evaluation.evaluationId };
+const evaluationEntryParams = { ...evaluationParams, entryId: entry.entryId };
 const competitionParams = { competitionId: competition.competitionId };
 const entryParams = { competitionId: competition.competitionId, entryId: entry.entryId };
 const onePage = { page: 1, limit: 50, total: 1, totalPages: 1 };
@@ -2030,6 +2081,130 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
         },
       ],
     },
+  },
+  createEvaluation: {
+    body: {
+      name: evaluation.name,
+      scenarios: [evaluationScenario],
+      baselines: ['hold'],
+      score: 'timeWeightedReturn',
+    },
+    reply: { ...evaluation, status: 'OPEN' },
+  },
+  listEvaluations: { query: { limit: 50 }, reply: { data: [evaluation], pagination: onePage } },
+  listEvaluationSuites: {
+    query: { limit: 50 },
+    reply: {
+      data: [{ name: 'desk', scenarios: 10, tasks: 10, digest: evaluation.digest }],
+      pagination: onePage,
+    },
+  },
+  getEvaluation: {
+    params: evaluationParams,
+    reply: {
+      ...evaluation,
+      matrix: [matrixRow],
+      summary: [
+        {
+          entrant: matrixRow.entrant,
+          cells: 2,
+          abandoned: 0,
+          mean: 0.012,
+          stderr: 0.004,
+          ci95: [-0.0388, 0.0628],
+          requests: 40,
+          wallSeconds: 12.5,
+        },
+      ],
+      paired: [],
+    },
+  },
+  updateEvaluation: {
+    params: evaluationParams,
+    body: { trials: 2 },
+    reply: { ...evaluation, status: 'OPEN', cells: 4 },
+  },
+  deleteEvaluation: {
+    params: evaluationParams,
+    reply: { ...evaluationParams, message: 'Evaluation deleted' },
+  },
+  getEvaluationDefinition: {
+    params: evaluationParams,
+    reply: { name: evaluation.name, scenarios: [evaluationScenario], score: 'timeWeightedReturn' },
+  },
+  enterEvaluation: {
+    params: evaluationParams,
+    body: { entrant: matrixRow.entrant, model: 'm-1', version: '2026-01' },
+    reply: {
+      entryId: entry.entryId,
+      entrant: matrixRow.entrant,
+      model: 'm-1',
+      version: '2026-01',
+      cells: [{ ...evaluationCell, token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl' }],
+    },
+  },
+  listEvaluationEntries: {
+    params: evaluationParams,
+    query: { limit: 50 },
+    reply: { data: [{ entryId: entry.entryId, entrant: matrixRow.entrant, cells: 2 }], pagination: onePage },
+  },
+  withdrawEvaluationEntry: {
+    params: evaluationEntryParams,
+    reply: { entryId: entry.entryId, message: 'Entry withdrawn' },
+  },
+  getEvaluationMatrix: {
+    params: evaluationParams,
+    query: { limit: 50 },
+    reply: { data: [matrixRow], pagination: onePage },
+  },
+  getEvaluationLeaderboard: {
+    params: evaluationParams,
+    query: { limit: 50 },
+    reply: {
+      ...evaluationParams,
+      digest: evaluation.digest,
+      status: 'RUNNING',
+      rows: [{ rank: 1, entrant: matrixRow.entrant, score: 0.012, cells: 2, abandoned: 0, requests: 40 }],
+      pagination: onePage,
+    },
+  },
+  exportEvaluation: {
+    params: evaluationParams,
+    query: {},
+    reply: {
+      type: 'evaluation',
+      format: 1,
+      ...evaluationParams,
+      digest: evaluation.digest,
+      draw: '9f86d081884c7d659a2feaa0c55ad015',
+      definition: {},
+      entries: [],
+      resultHash: evaluation.digest,
+    },
+  },
+  getOwnCell: {
+    reply: {
+      portfolioId: evaluationCell.portfolioId,
+      now: '2026-01-05T14:30:00.000Z',
+      end: '2026-01-09T21:00:00.000Z',
+      rules: evaluationScenario.rules,
+      status: 'RUNNING',
+      instructions: evaluationScenario.instructions,
+      expiresAt: '2026-01-03T12:06:00.000Z',
+    },
+  },
+  finishCell: {
+    reply: {
+      portfolioId: evaluationCell.portfolioId,
+      now: '2026-01-07T16:00:00.000Z',
+      end: '2026-01-09T21:00:00.000Z',
+      rules: evaluationScenario.rules,
+      status: 'DONE',
+    },
+  },
+  reportUsage: {
+    body: { inputTokens: 1200, outputTokens: 80, costUsd: 0.0042 },
+    reply: { inputTokens: 1200, outputTokens: 80, costUsd: 0.0042, transcripts: 0 },
   },
   createComparison: {
     params: { simulationId: '7b1f0d4e-51a5-4d3e-8b0c-2f6f3f1f7a10' },

@@ -6,6 +6,7 @@ export * from './brokers.js';
 export * from './enums.js';
 export * from './comparisons.js';
 export * from './competitions.js';
+export * from './evaluations.js';
 export * from './errors.js';
 export * from './evaluation-tasks.js';
 export * from './executions.js';

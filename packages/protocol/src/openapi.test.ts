@@ -86,6 +86,12 @@ describe('The table of routes', () => {
         expect(route.scope, id).toBe(
           ['enterCompetition', 'createEntryToken', 'withdrawEntry'].includes(id) ? 'trade' : 'simulate',
         );
+      // Its owner's, and what the token of a cell does (D210).
+      else if (
+        /^\/v1\/evaluations(\/|$)/.test(route.path) &&
+        (route.method !== 'GET' || id === 'exportEvaluation')
+      )
+        expect(route.scope, id).toBe('simulate');
       // Nodes and tenants are the operator's (D236).
       else if (id === 'getCluster') expect(route.scope, id).toBe('operator');
       else if (/^\/v1\/invitations(\/|$)/.test(route.path) && route.auth !== 'none')

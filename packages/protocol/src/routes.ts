@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
 import { analyticsRoutes } from './routes/analytics.js';
 import { competitionRoutes } from './routes/competitions.js';
+import { evaluationRoutes } from './routes/evaluations.js';
 import { invitationRoutes } from './routes/invitations.js';
 import { keyPairRoutes } from './routes/key-pairs.js';
 import { marketDataRoutes } from './routes/market-data.js';
@@ -24,6 +25,7 @@ export const routes = {
   ...simulationRoutes,
   ...webhookRoutes,
   ...competitionRoutes,
+  ...evaluationRoutes,
   ...invitationRoutes,
 };
 

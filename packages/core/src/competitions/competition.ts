@@ -32,6 +32,8 @@ export interface CompetitionTerms {
   readonly startsByItself?: true;
   /** True when equity is recorded at every full hour of the session and at its close: in short competitions. */
   readonly isHourly?: true;
+  /** True for a cell of an evaluation (D210): it has no other entries, and no market that it follows. */
+  readonly isEvaluation?: true;
   /** SHA-256, in hex, of the settings as the organizer wrote them; decides nothing and lets a file be compared with the journal. */
   readonly settingsHash?: string;
   readonly rules: CompetitionRules;
@@ -82,6 +84,8 @@ export interface CompetitionNotRunning {
   readonly code: 'COMPETITION_NOT_RUNNING';
   readonly message: string;
   readonly phase: CompetitionPhase;
+  /** True for a cell of an evaluation. */
+  readonly isEvaluation?: true;
 }
 
 /** The refusal of an order by a competition. */

@@ -11,6 +11,7 @@ export const tags = {
   Simulation: 'Control of the market and the clock of a simulation.',
   Simulations: 'Simulations of your own, side by side.',
   Competitions: 'Contests on one market, with rules, a leaderboard and a verifiable result.',
+  Evaluations: 'Agents measured on equal markets, with figures and a verifiable result.',
   Invitations: 'Links by which a class or a team joins, and its roster.',
   Webhooks: 'Events sent to a URL of yours.',
   Service: 'Tokens and health.',
@@ -23,6 +24,8 @@ export interface Access {
   readonly about: 'simulation' | 'market' | 'none';
   /** Tokens of a competition that may call it: those of entries, that of its market. */
   readonly contest: 'none' | 'entry' | 'market' | 'both';
+  /** True when the token of a cell of an evaluation may call it, in addition to what that of an entry may. */
+  readonly cells?: true;
   /**
    * Level that an agent needs (D163): by the route's scope, or `preview` or `capped` whatever the scope. `anywhere`: by scope, and level
    * `control` calls it outside of the simulations it made too. `never`: it would grant rights beyond the agent's.
@@ -66,6 +69,8 @@ export interface Route {
    * items, makes a row of each of that list's elements, under their own names.
    */
   readonly csv?: true | string;
+  /** True when an item is one line of CSV, whatever lists it has: a list is one cell. */
+  readonly isLinePerItem?: true;
   /** True when the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
   readonly upload?: true;
   /** True when the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */

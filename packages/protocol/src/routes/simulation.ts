@@ -64,7 +64,7 @@ export const simulationRoutes = table({
     summary: 'Get the clock',
     description: 'Returns the mode and time of the clock.',
     auth: 'bearer',
-    access: { about: 'market', contest: 'both', agents: 'byScope' },
+    access: { about: 'market', contest: 'both', cells: true, agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: Clock },
   },
@@ -90,7 +90,7 @@ export const simulationRoutes = table({
     description:
       'Advances a manual clock by a duration, to an instant, or until something happens. Everything due in between is processed in order before the answer. Answers 409 on other clocks.',
     auth: 'bearer',
-    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
+    access: { about: 'market', contest: 'market', cells: true, agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: AdvanceClockBody,
     responses: { 200: Clock },
@@ -104,7 +104,7 @@ export const simulationRoutes = table({
     description:
       'Places orders, cancels orders, pushes quotes and advances the clock, in this sequence and in one durable commit, then returns the requested quotes and portfolios. For created simulations with a manual clock; 409 otherwise. A refused order does not undo the rest. At most 100 orders, 100 cancels and 1,000 quotes. The clock stops after 1,000 events or 10,000 journal records: `hasMore` is then true, and a step with the same target continues. Also requires the scope `read`, and `trade` for orders and cancels. Not counted by the rate limit.',
     auth: 'bearer',
-    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    access: { about: 'simulation', contest: 'none', cells: true, agents: 'byScope' },
     scope: 'simulate',
     body: StepBody,
     bodyIsOptional: true,

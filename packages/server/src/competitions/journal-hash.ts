@@ -17,14 +17,15 @@ export async function journalHashOf(
   records: CountedRecords,
 ): Promise<string> {
   const hashes: string[] = [];
-  for (const [id, upTo] of records) hashes.push(await chainHashOf(store, id, upTo));
+  for (const [id, upTo] of records) hashes.push(await journalHashOfCell(store, id, upTo));
   return combinedHash(hashes);
 }
 
 export const combinedHash = (hashes: readonly string[]): string =>
   createHash('sha256').update(hashes.join('\n')).digest('hex');
 
-async function chainHashOf(
+/** The final chain hash of the file of a simulation (D170), up to a record. */
+export async function journalHashOfCell(
   store: Pick<Store, 'journal' | 'registry'>,
   id: string,
   upTo: number,

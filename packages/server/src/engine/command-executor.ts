@@ -35,6 +35,8 @@ export class CommandExecutor {
   readonly #feed: Feed;
   readonly #recorder: Recorder;
   readonly #onBroken: (error: unknown) => Error;
+  /** Called with each order that was submitted. */
+  onSubmitted: ((isRefused: boolean) => void) | undefined;
 
   /** `onBroken` receives a decision that failed: no further decision is possible. */
   constructor(brokerage: Brokerage, feed: Feed, recorder: Recorder, onBroken: (error: unknown) => Error) {
@@ -65,6 +67,8 @@ export class CommandExecutor {
         ? this.#decide<T>(command, at)
         : ({ result: refused, events: [], orders: [], quotes: [] } as unknown as Outcome<T>);
     this.#recorder.record(command, at, outcome, answerFor?.(outcome));
+    if (command.type === 'SubmitOrder')
+      this.onSubmitted?.(!outcome.events.some(({ type }) => type === 'OrderAccepted'));
     return outcome;
   }
 

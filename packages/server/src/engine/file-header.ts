@@ -135,7 +135,7 @@ const config = closedObject<FiledConfig>({
   competition: optionally(
     closedObject<{ id: string; role: string; marketId: string }>({
       id,
-      role: oneOf('MARKET', 'ENTRY'),
+      role: oneOf('MARKET', 'ENTRY', 'CELL'),
       marketId: optionally(id),
     }),
   ),

@@ -66,10 +66,12 @@ export interface SimulationConfig {
   readonly competition?: CompetitionRole;
 }
 
-/** Role of a simulation in a competition: its market, or an entry that follows the market. */
+/** Role of a simulation in a competition: its market, or an entry that follows the market; or in an evaluation. */
 type CompetitionRole =
   | { readonly id: string; readonly role: 'MARKET' }
-  | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string };
+  | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string }
+  /** A cell of an evaluation, with a market of its own. */
+  | { readonly id: string; readonly role: 'CELL' };
 
 /** Ancestors of a fork. */
 export interface ForkTerms {

@@ -767,6 +767,11 @@ export class Simulation implements Follower {
     return this.#records.observe(observer);
   }
 
+  /** Called with each order that was submitted. */
+  set onSubmitted(listener: ((isRefused: boolean) => void) | undefined) {
+    this.#executor.onSubmitted = listener;
+  }
+
   /** Resolves when all decisions so far are durable. */
   durable(): Promise<void> {
     return this.#records.durable();
@@ -831,7 +836,9 @@ export class Simulation implements Follower {
         ? this.tenantId !== null && mode !== 'scaled' && (mode === 'manual' || state.orders.size === 0)
         : this.#toFollow.length === 0 && isIdle(state);
     const { competition } = state;
-    const isNeeded = this.#followers.size > 0 || (competition !== undefined && !isOver(competition.phase));
+    const isRunning =
+      competition !== undefined && competition.terms.isEvaluation !== true && !isOver(competition.phase);
+    const isNeeded = this.#followers.size > 0 || isRunning;
     return (
       !this.#isOutOfService && mayPause && !isNeeded && this.#waitingAlone === 0 && this.#records.isAtRest
     );

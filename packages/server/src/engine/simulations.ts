@@ -61,6 +61,7 @@ import type { KeptConfig, SimulationConfig, StreamTag, WantedSimulation } from '
 import { Simulation } from './simulation.js';
 import type { ForkStart } from './simulation.js';
 import { inSlices } from './slice.js';
+import { recordingDigest } from './recording-digest.js';
 import { Snapshots } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
 import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
@@ -253,6 +254,8 @@ export class Simulations {
   private readonly points = new RecentPoints();
   /** Forks in the order of creation, some of them unused. */
   private readonly unused: string[] = [];
+  /** Receives each cell of an evaluation that comes into memory. */
+  onCellOpened: ((simulation: Simulation) => void) | undefined;
   /** Receives the id of a simulation that is about to be removed. */
   onRemoved: (id: string) => Promise<void> = () => Promise.resolve();
 
@@ -986,7 +989,9 @@ export class Simulations {
     // Tenants without a limit may have thousands, which need not be read.
     if (allowed !== Infinity) {
       const main = mainOf(tenantId);
-      const made = this.registry.simulations(tenantId).filter(({ id }) => id !== main).length;
+      const made = this.registry
+        .simulations(tenantId)
+        .filter((entry) => entry.id !== main && configOf(entry).competition === undefined).length;
       if (made + underWay >= allowed) throw new TooManySimulations();
     }
     this.creating.set(tenantId, underWay + 1);
@@ -999,7 +1004,10 @@ export class Simulations {
     }
   }
 
-  /** Creates the market of a competition. It belongs to the organizer and does not count toward the organizer's limit. */
+  /**
+   * Creates the market of a competition, or a cell of an evaluation. It belongs to the organizer and does not count toward the organizer's
+   * limit.
+   */
   createCompetitionMarket(
     tenantId: string,
     config: WantedSimulation & Pick<SimulationConfig, 'idSecret'>,
@@ -1054,11 +1062,7 @@ export class Simulations {
     const whole = withChance({ ...config, start });
     if (config.ephemeral === true) this.ground.store.ephemeral?.requireRoom(tenantId);
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
-    const { mask } = furnished.feed;
-    const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
-    const missing =
-      config.replay?.symbols?.filter((symbol) => !listed.has(mask?.masked(symbol) ?? symbol)) ?? [];
-    if (missing.length > 0) throw new NotRecorded(missing);
+    requireRecorded(config, furnished);
     const of = { id, tenantId, config: whole };
     const registered = register(this.registry, of, furnished);
     const living =
@@ -1066,6 +1070,22 @@ export class Simulations {
     const kept = await registered;
     await living;
     return this.opened({ ...of, config: kept }, furnished);
+  }
+
+  /** Rejects as a creation does if the recording does not allow a simulation of this configuration. Creates nothing. */
+  async check(config: WantedSimulation): Promise<void> {
+    const furnished = await openFeedAndRules(this.ground, this.listings, withChance(config));
+    try {
+      requireRecorded(config, furnished);
+    } finally {
+      await furnished.feed.close();
+    }
+  }
+
+  /** SHA-256, in hex, over the files of the recordings; undefined = there are none. */
+  async recordingDigest(): Promise<string | undefined> {
+    const { recordings } = this.ground;
+    return recordings === undefined ? undefined : recordingDigest(recordings);
   }
 
   /** False when the tenant has no such simulation. `main` cannot be removed. */
@@ -1263,6 +1283,7 @@ export class Simulations {
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
           if (of.config.competition === undefined && !simulation.isEphemeral)
             this.watcher?.opened(simulation);
+          if (of.config.competition?.role === 'CELL') this.onCellOpened?.(simulation);
           this.snapshots.resume(simulation, originOf(of.config));
         },
         () => {
@@ -1459,6 +1480,13 @@ async function openFeedAndRules(
 
 /** The registry of what outlives the process. */
 const durableOf = ({ ephemeral, registry }: Store): Registry => ephemeral?.durableRegistry ?? registry;
+
+/** Throws `NotRecorded` if a recording lacks symbols to replay. */
+function requireRecorded({ replay }: WantedSimulation, { feed, rules }: FeedAndRules): void {
+  const listed = new Set(rules.instruments.listing.instruments.map(({ symbol }) => symbol));
+  const missing = replay?.symbols?.filter((symbol) => !listed.has(feed.mask?.masked(symbol) ?? symbol)) ?? [];
+  if (missing.length > 0) throw new NotRecorded(missing);
+}
 
 /** Enters a new simulation in the registry, with the rules that it begins under. */
 async function register(

@@ -7,11 +7,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
-import type { Competitions } from '../competitions/competitions.js';
 import { addressOf, networkOf } from './cluster/client-address.js';
 import type { Effect } from './cluster/request-tenant.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
-import { competitionRefusal } from './competition-doors.js';
+import { competitionRefusal, type Places } from './competition-doors.js';
 import type { RecordingsInUse } from './recordings-in-use.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';
@@ -58,7 +57,7 @@ export class Admission {
   readonly #limits = new RateLimits();
   readonly #tickets: Tickets;
   readonly #health: Health;
-  readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #places: Places;
   readonly #recordings: RecordingsInUse;
   readonly #onAdmitted: (principal: Principal) => void;
 
@@ -67,13 +66,13 @@ export class Admission {
     deps: HttpDeps,
     tickets: Tickets,
     health: Health,
-    competitions: Pick<Competitions, 'placeOf'>,
+    places: Places,
     recordings: RecordingsInUse,
     onAdmitted: (principal: Principal) => void,
   ) {
     this.#onAdmitted = onAdmitted;
     this.#deps = deps;
-    this.#competitions = competitions;
+    this.#places = places;
     this.#recordings = recordings;
     this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
     this.#tickets = tickets;
@@ -146,7 +145,7 @@ export class Admission {
       const elsewhere =
         id === MCP
           ? this.#recordings.tokenRefusal(principal)
-          : (competitionRefusal(this.#competitions, simulationId, id) ??
+          : (competitionRefusal(this.#places, simulationId, id) ??
             this.#recordings.refusalOf(principal, id, named));
       if (elsewhere !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());

@@ -10,6 +10,7 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { Competitions } from '../competitions/competitions.js';
+import { Evaluations } from '../evaluations/evaluations.js';
 import { Comparisons } from '../engine/comparisons.js';
 import { Invitations } from '../invitations/invitations.js';
 import { LONG_WORK } from '../engine/long-work.js';
@@ -20,6 +21,7 @@ import { Admission, type Charge } from './admission.js';
 import { RecordingsInUse } from './recordings-in-use.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { Analytics } from './analytics/analytics.js';
+import type { Principal } from './auth.js';
 import { Bodies } from './bodies/bodies.js';
 import { planOf } from './bodies/body-plan.js';
 import { parseJsonBodies } from './body.js';
@@ -48,6 +50,8 @@ import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
 import { LocalMemberWork } from './invitations/local-work.js';
 import { NodeWork } from './invitations/node-work.js';
+import type { Places } from './competition-doors.js';
+import { cellWork } from './evaluation-cells.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { KnownMethods } from './known-methods.js';
 import type { LoginLinks } from './login-links.js';
@@ -77,6 +81,7 @@ import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
+import { type EvaluationId, evaluationHandlers, evaluationIssuer } from './routes/evaluations.js';
 import { type InvitationId, invitationHandlers, invitationIssuer, WrongCodes } from './routes/invitations.js';
 import { clusterHandlers } from './routes/cluster.js';
 import { comparisonHandlers } from './routes/comparisons.js';
@@ -234,6 +239,15 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     note: (text) => deps.log?.warn(text),
   });
   app.addHook('onClose', () => competitions.close());
+  const evaluations = Evaluations.start({
+    ...deps,
+    work: cellWork(deps.store),
+    note: (text) => deps.log?.warn(text),
+  });
+  app.addHook('onClose', () => evaluations.close());
+  const places: Places = {
+    placeOf: (simulationId) => competitions.placeOf(simulationId) ?? evaluations.placeOf(simulationId),
+  };
   const analytics = new Analytics(deps.store, deps.simulations);
   app.addHook('onClose', () => analytics.close());
   const { cluster, dashboard } = deps;
@@ -259,8 +273,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   app.addHook('onClose', () => invitations.close());
   const recordings = new RecordingsInUse(deps.simulations, [competitions]);
-  const admission = new Admission(deps, tickets, health, competitions, recordings, ({ origin }) => {
-    if (origin.keyId !== undefined) invitations.seen(origin.keyId);
+  const counted = ({ isEntry, simulationId }: Principal): void => {
+    if (isEntry === true) evaluations.admitted(simulationId);
+  };
+  const admission = new Admission(deps, tickets, health, places, recordings, (principal) => {
+    const { keyId } = principal.origin;
+    if (keyId !== undefined) invitations.seen(keyId);
+    counted(principal);
   });
   const idempotency = new Idempotency(deps.store, deps.clockMs);
   const desk = new RequirementWorkers();
@@ -291,6 +310,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     await comparisons.eraseTenant(tenantId);
     await invitations.eraseTenant(tenantId);
     await competitions.eraseTenant(tenantId);
+    await evaluations.eraseTenant(tenantId);
     await deps.simulations.eraseTenant(tenantId);
   });
   const wrongCodes = new WrongCodes(deps.monotonicMs);
@@ -305,12 +325,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       desk,
       analytics,
       keyPairs,
-      competitions,
+      places,
       recordings,
     ),
-    ...comparisonHandlers(deps.simulations, comparisons, competitions, recordings),
+    ...comparisonHandlers(deps.simulations, comparisons, places, recordings),
     ...webhookHandlers(webhooks, deps.simulations),
     ...competitionHandlers(deps, competitions, streams, recordings),
+    ...evaluationHandlers(deps, evaluations),
     ...invitationHandlers(deps, invitationDeps),
   };
   const issuers: Issuers = {
@@ -320,6 +341,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ...keyPairIssuer(keyPairs),
     ...webhookIssuer(webhooks),
     ...competitionIssuer(deps, competitions),
+    ...evaluationIssuer(deps, evaluations),
     ...invitationIssuer(deps, invitationDeps),
   };
   const serving = (id: OperationId, route: Route, widen?: Widen) =>
@@ -331,7 +353,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
-  const operations = new Operations(handlers, competitions, recordings, deps.simulations, idempotency);
+  const operations = new Operations(handlers, places, recordings, deps.simulations, idempotency);
   const sockets = new Sockets(app);
   app.decorateRequest('admitted', undefined);
   const door: DoorDeps = {
@@ -346,6 +368,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     streams,
     faults,
     recordings,
+    onAdmitted: counted,
     isDraining: () => health.isDraining,
   };
   const placement = cluster?.cluster.placement;
@@ -390,6 +413,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           keyPairs,
           grants,
           competitions,
+          evaluations,
           invitations,
           nodeWork,
           webhooks,
@@ -427,13 +451,14 @@ function handlersOf(
   desk: RequirementWorkers,
   analytics: Analytics,
   keyPairs: KeyPairs,
-  competitions: Competitions,
+  places: Places,
   recordings: RecordingsInUse,
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>
   | keyof ReturnType<typeof comparisonHandlers>
   | CompetitionId
+  | EvaluationId
   | InvitationId
 > {
   const rates = new Rates(deps.monotonicMs);
@@ -457,7 +482,7 @@ function handlersOf(
     ...stepHandlers(deps.simulations, recordings),
     ...faultHandlers(faults),
     ...outcomeHandlers,
-    ...simulationsHandlers(deps, streams, faults, keyPairs, competitions, recordings),
+    ...simulationsHandlers(deps, streams, faults, keyPairs, places, recordings),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),

@@ -45,10 +45,10 @@ interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes' | 'streamLeaderboard';
 
 /** Operations that write an answer other than JSON by themselves: a report, a CSV other than their list. */
-type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
+type FileId = 'getComparison' | 'listRealizedGains' | 'getReport' | 'getEvaluationMatrix';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
-type DownloadId = 'exportSimulation' | 'exportCompetition';
+type DownloadId = 'exportSimulation' | 'exportCompetition' | 'exportEvaluation';
 
 /**
  * The fields of a response that grant access. They are issued for every response, including one repeated for an `Idempotency-Key`, and
@@ -61,6 +61,7 @@ interface IssuedFields {
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createCompetition: 'token';
   readonly enterCompetition: 'token';
+  readonly enterEvaluation: 'cells';
   readonly createEntryToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createMemberToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createMemberLink: 'returnUrl';

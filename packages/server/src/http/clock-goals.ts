@@ -35,13 +35,19 @@ export function goalOf(simulation: Simulation, advance: AdvanceClockBody, path =
   const now = simulation.now();
   const { to, by, until } = advance;
   if (until !== undefined) {
-    const goal = nextOf(simulation, until, now);
+    const goal = untilEnd(simulation, nextOf(simulation, until, now));
     return goal.to > Instant.last ? refuse(400, [`${path}until must not lead beyond 2199-12-31`]) : goal;
   }
   const target = to === undefined ? afterDuration(now, by ?? 'PT0S', calendar) : instantOf(to, calendar);
   const problem = problemOf(target, now);
   if (problem !== undefined) return refuse(400, [`${path}${to === undefined ? 'by' : 'to'} ${problem}`]);
-  return target < now ? CLOCK_CANNOT_GO_BACK : { to: target };
+  return target < now ? CLOCK_CANNOT_GO_BACK : untilEnd(simulation, { to: target });
+}
+
+/** The clock of a cell of an evaluation stops at its end (D210). */
+function untilEnd({ brokerage }: Simulation, goal: ClockGoal): ClockGoal {
+  const terms = brokerage.state.competition?.terms;
+  return terms?.isEvaluation === true ? { ...goal, to: Instant.min(goal.to, terms.endsAt) } : goal;
 }
 
 function nextOf(

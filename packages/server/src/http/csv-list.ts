@@ -30,7 +30,7 @@ export class CsvList {
       this.#rows = new CsvRows(answer.items, rowsOf);
       this.#itemsOf = (list) => list as readonly unknown[];
     } else if (data?.items !== undefined) {
-      this.#rows = new CsvRows(data.items, rowsOf);
+      this.#rows = new CsvRows(data.items, rowsOf, route.isLinePerItem);
       this.#itemsOf = (page) => (page as { readonly data: readonly unknown[] }).data;
     } else {
       this.#rows = new CsvRows(answer, rowsOf);

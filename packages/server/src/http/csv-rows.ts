@@ -35,9 +35,12 @@ export class CsvRows {
   readonly #nested: Nested[] = [];
   readonly #rowsOf: string | undefined;
 
-  /** `rowsOf`: the nested list whose fields go by their own names. */
-  constructor(item: Shape, rowsOf?: string) {
+  readonly #isLinePerItem: boolean;
+
+  /** `rowsOf`: the nested list whose fields go by their own names. `isLinePerItem`: a nested list is one cell. */
+  constructor(item: Shape, rowsOf?: string, isLinePerItem = false) {
     this.#rowsOf = rowsOf;
+    this.#isLinePerItem = isLinePerItem;
     this.#addFields(item, [], '');
   }
 
@@ -46,7 +49,7 @@ export class CsvRows {
       const at = [...path, name];
       const heading = prefix + name;
       if (shape.properties !== undefined) this.#addFields(shape, at, `${heading}.`);
-      else if (shape.type === 'array') this.#addList(shape.items ?? {}, at, heading);
+      else if (shape.type === 'array' && !this.#isLinePerItem) this.#addList(shape.items ?? {}, at, heading);
       else this.#columns.push({ index: this.headings.push(heading) - 1, path: at });
     }
   }

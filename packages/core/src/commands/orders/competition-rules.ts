@@ -36,6 +36,13 @@ export function notRunning(d: Decision): CompetitionRefusal | undefined {
   if (competition === undefined) return undefined;
   const { phase, removed, terms } = competition;
   const isEnded = isOver(phase) || (phase === 'RUNNING' && d.at >= terms.endsAt);
+  if (isEnded && terms.isEvaluation === true)
+    return {
+      code: 'COMPETITION_NOT_RUNNING',
+      message: 'The run has ended',
+      phase: 'FINISHED',
+      isEvaluation: true,
+    };
   if (isEnded || phase !== 'RUNNING' || d.at < terms.startsAt) {
     const message =
       phase === 'PAUSED' && !isEnded

@@ -9,6 +9,7 @@ import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Residents } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
+import type { Evaluations } from '../../evaluations/evaluations.js';
 import type { Invitations } from '../../invitations/invitations.js';
 import { MARKET } from '../../engine/simulations.js';
 import type { Simulations } from '../../engine/simulations.js';
@@ -61,6 +62,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly keyPairs: KeyPairs;
   readonly grants: KeyGrants;
   readonly competitions: Competitions;
+  readonly evaluations: Evaluations;
   readonly invitations: Invitations;
   readonly nodeWork: Pick<NodeWork, 'answerNode'>;
   readonly webhooks: Webhooks;
@@ -140,6 +142,7 @@ function followRegistry({
   access,
   keyPairs,
   competitions,
+  evaluations,
   invitations,
 }: ClusterDoor): void {
   ownership.onRegistryNews((news) => {
@@ -149,7 +152,7 @@ function followRegistry({
       // Records of the market that this node follows are lost.
       if (name === MARKET_TAGS) simulations.dropLost(MARKET);
       if (kind === 'setting' && !keyPairs.follow(name) && !invitations.followSetting(name))
-        competitions.followSetting(name);
+        if (!competitions.followSetting(name)) evaluations.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);
   });
@@ -164,6 +167,7 @@ function askersOf({
   keyPairs,
   grants,
   competitions,
+  evaluations,
   store,
   cluster,
 }: ClusterDoor): Askers {
@@ -208,18 +212,26 @@ function askersOf({
       if (route === undefined) return isRead(method) ? 'reads' : 'refused';
       return effectWithoutData(principal, route.operation);
     },
-    organizer: (competitionId: string) => known(() => competitions.organizerOf(competitionId)),
+    organizer: (id: string) => known(() => competitions.organizerOf(id) ?? evaluations.ownerOf(id)),
     refresh,
   };
 }
 
-function residentsOf({ simulations, competitions, invitations, webhooks, streams }: ClusterDoor): Residents {
+function residentsOf({
+  simulations,
+  competitions,
+  evaluations,
+  invitations,
+  webhooks,
+  streams,
+}: ClusterDoor): Residents {
   return {
     enter: async (tenantId) => {
       if (tenantId === MARKET_TENANT) return simulations.leadMarket();
       await simulations.enterTenant(tenantId);
       // Opens simulations, which must stay open.
       competitions.enterTenant(tenantId);
+      evaluations.enterTenant(tenantId);
       invitations.enterTenant(tenantId);
       await webhooks.takeTenant(tenantId);
     },
@@ -227,6 +239,7 @@ function residentsOf({ simulations, competitions, invitations, webhooks, streams
     leave: async (tenantId) => {
       if (tenantId === MARKET_TENANT) return simulations.yieldMarket();
       await competitions.leaveTenant(tenantId);
+      await evaluations.leaveTenant(tenantId);
       await webhooks.leaveTenant(tenantId);
       await simulations.leaveTenant(tenantId);
     },

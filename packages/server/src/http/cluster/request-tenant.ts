@@ -32,8 +32,8 @@ export interface Askers {
   readonly dialects: readonly Dialect[];
   /** Resolves a stream ticket. */
   ticket(ticket: string): Promise<Asker | undefined>;
-  /** The tenant that organizes a competition. */
-  organizer(competitionId: string): Promise<string | undefined>;
+  /** The tenant that organizes a competition, or owns an evaluation. */
+  organizer(id: string): Promise<string | undefined>;
   /** False for a tenant of which the database has nothing. */
   hasData(tenantId: string): Promise<boolean>;
   effectOf(principal: Principal, method: string, path: string): Effect;
@@ -54,7 +54,7 @@ type Requested = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 /** Simulation of a token without `sim`. */
 const MAIN = 'main';
 
-const COMPETITION = /^\/v1\/competitions\/([^/]+)/;
+const COMPETITION = /^\/v1\/(?:competitions|evaluations)\/([^/]+)/;
 
 /** Paths under which the market of the installation is changed, by a token of `main` (D53). */
 const MARKET_PATHS =

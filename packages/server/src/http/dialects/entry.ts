@@ -50,6 +50,8 @@ export interface EntryDeps
   readonly sessions: Sessions;
   readonly recordings: RecordingsInUse;
   readonly isDraining: () => boolean;
+  /** Receives the caller of each admitted request. */
+  readonly onAdmitted: (principal: Principal) => void;
 }
 
 const BUSY = { kind: 'UNAVAILABLE', retryAfter: 1 } as const;
@@ -75,6 +77,7 @@ export class Entry {
       throw new DoorRefused({ kind: 'UNAUTHORIZED' });
     }
     this.#take(request, this.#limits.ofTenant(routeOf(request), countedAs(known.principal), limit));
+    this.#deps.onAdmitted(known.principal);
     return this.open(known);
   }
 

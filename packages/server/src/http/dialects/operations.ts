@@ -15,9 +15,8 @@ import type { Simulations } from '../../engine/simulations.js';
 import { isMadeBy, scopeRefusal } from '../admission.js';
 import { Answer, refuse } from '../answer.js';
 import { levelRefusal } from '../agents/levels.js';
-import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
-import { competitionRefusal } from '../competition-doors.js';
+import { competitionRefusal, type Places } from '../competition-doors.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import type { Idempotency } from '../idempotency.js';
@@ -37,20 +36,20 @@ type AnyHandler = (call: unknown) => unknown;
 /** All operations of a server. */
 export class Operations {
   readonly #handlers: Handlers;
-  readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #places: Places;
   readonly #recordings: RecordingsInUse;
   readonly #simulations: Pick<Simulations, 'info'>;
   readonly #idempotency: Idempotency;
 
   constructor(
     handlers: Handlers,
-    competitions: Pick<Competitions, 'placeOf'>,
+    places: Places,
     recordings: RecordingsInUse,
     simulations: Pick<Simulations, 'info'>,
     idempotency: Idempotency,
   ) {
     this.#handlers = handlers;
-    this.#competitions = competitions;
+    this.#places = places;
     this.#recordings = recordings;
     this.#simulations = simulations;
     this.#idempotency = idempotency;
@@ -65,7 +64,7 @@ export class Operations {
     const route: Route = routes[id];
     const { simulationId: named } = (given.params ?? {}) as { readonly simulationId?: string };
     const elsewhere =
-      competitionRefusal(this.#competitions, caller.principal.simulationId, id) ??
+      competitionRefusal(this.#places, caller.principal.simulationId, id) ??
       this.#recordings.refusalOf(caller.principal, id, named);
     if (elsewhere !== undefined) throw new Refused(elsewhere);
     const { agent, simulationId, tenantId } = caller.principal;

@@ -9,8 +9,7 @@ import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/simulations
 import { isMadeBy } from '../admission.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';
-import type { Competitions } from '../../competitions/competitions.js';
-import { NOT_OVER_YET } from '../competition-doors.js';
+import { notOverYet, type Places } from '../competition-doors.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
@@ -38,7 +37,7 @@ const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope rea
 export function comparisonHandlers(
   simulations: Simulations,
   comparisons: Comparisons,
-  competitions: Pick<Competitions, 'placeOf'>,
+  places: Places,
   recordings: RecordingsInUse,
 ): Pick<Handlers, 'createComparison' | 'getComparison' | 'cancelComparison'> {
   const find = ({ agent, tenantId }: Principal, id: string): Comparison | Answer => {
@@ -54,9 +53,9 @@ export function comparisonHandlers(
       if (!scopes.has('read')) return NO_READ;
       if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
         return SIMULATION_NOT_FOUND;
-      const place = competitions.placeOf(simulationId);
+      const place = places.placeOf(simulationId);
       if (place !== undefined && simulations.info(simulationId, tenantId) !== undefined)
-        return place.isOver ? OF_A_COMPETITION : NOT_OVER_YET;
+        return place.isOver ? OF_A_COMPETITION : notOverYet(place);
       const base = simulations.comparedAs(simulationId, tenantId);
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;

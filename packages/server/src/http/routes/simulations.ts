@@ -3,7 +3,6 @@ import { calendarById } from '@sandpit/core';
 import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
-import type { Competitions } from '../../competitions/competitions.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/import-refused.js';
 import {
@@ -23,7 +22,7 @@ import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
-import { NOT_OVER_YET } from '../competition-doors.js';
+import { notOverYet, type Places } from '../competition-doors.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { beginStream, hasBody, writeToStream } from '../reply.js';
@@ -65,6 +64,7 @@ const STAYS_EPHEMERAL = refuse(
 );
 export const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
 const GOES_WITH_COMPETITION = refuse(409, 'A simulation of a competition is deleted with the competition');
+const GOES_WITH_EVALUATION = refuse(409, 'A cell of an evaluation is deleted with the evaluation');
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
@@ -73,11 +73,14 @@ export function simulationsHandlers(
   streams: Streams,
   faults: Faults,
   keyPairs: KeyPairs,
-  competitions: Pick<Competitions, 'placeOf'>,
+  places: Places,
   recordings: RecordingsInUse,
 ): SimulationsHandlers {
-  /** True when a simulation belongs to a competition that is not over. */
-  const isRunning = (simulationId: string): boolean => competitions.placeOf(simulationId)?.isOver === false;
+  /** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
+  const stillRunning = (simulationId: string): Answer | undefined => {
+    const place = places.placeOf(simulationId);
+    return place?.isOver === false ? notOverYet(place) : undefined;
+  };
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
@@ -114,8 +117,8 @@ export function simulationsHandlers(
       const info = seenBy(principal, simulations.info(simulationId, principal.tenantId));
       if (info === undefined) return SIMULATION_NOT_FOUND;
       // The organizer must not trade for an entrant.
-      const place = competitions.placeOf(simulationId);
-      if (place?.role === 'ENTRY' && !place.isOver) return NOT_OVER_YET;
+      const place = places.placeOf(simulationId);
+      if (place !== undefined && place.role !== 'MARKET' && !place.isOver) return notOverYet(place);
       return { simulationId, tokenType: 'Bearer' };
     },
 
@@ -168,7 +171,8 @@ export function simulationsHandlers(
       if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
       const info = seenBy(call.principal, simulations.info(simulationId, tenantId));
       if (info?.config.mask !== undefined && !isOwner(call.principal)) return SIMULATION_NOT_FOUND;
-      if (info !== undefined && isRunning(simulationId)) return NOT_OVER_YET;
+      const running = info && stillRunning(simulationId);
+      if (running !== undefined) return running;
       const pieces = info === undefined ? undefined : await simulations.export(simulationId, tenantId);
       return pieces === undefined ? SIMULATION_NOT_FOUND : sendPieces(call, pieces);
     },
@@ -199,8 +203,10 @@ export function simulationsHandlers(
       if (simulationId === MAIN) return MAIN_STAYS;
       if (seenBy(principal, simulations.info(simulationId, principal.tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
-      if (isRunning(simulationId)) return NOT_OVER_YET;
-      if (competitions.placeOf(simulationId) !== undefined) return GOES_WITH_COMPETITION;
+      const running = stillRunning(simulationId);
+      if (running !== undefined) return running;
+      const place = places.placeOf(simulationId);
+      if (place !== undefined) return place.role === 'CELL' ? GOES_WITH_EVALUATION : GOES_WITH_COMPETITION;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       return { simulationId, message: 'Simulation deleted' };
@@ -211,7 +217,8 @@ export function simulationsHandlers(
       const { tenantId } = principal;
       if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
-      if (isRunning(simulationId)) return NOT_OVER_YET;
+      const running = stillRunning(simulationId);
+      if (running !== undefined) return running;
       try {
         const taken = await simulations.takeSnapshot(simulationId, tenantId, body.name);
         return taken === undefined ? SIMULATION_NOT_FOUND : snapshotOf(simulationId, taken);
@@ -252,7 +259,8 @@ export function simulationsHandlers(
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const parent = forkedBy(principal, simulations.info(simulationId, tenantId));
       if (parent === undefined) return SIMULATION_NOT_FOUND;
-      if (isRunning(simulationId)) return NOT_OVER_YET;
+      const running = stillRunning(simulationId);
+      if (running !== undefined) return running;
       if (!isLifetime(body.ttl)) return BAD_TTL;
       if (parent.config.ephemeral === true && body.ephemeral === false) return STAYS_EPHEMERAL;
       const allowed = allowedFor(tier, settings);

@@ -21,6 +21,7 @@ import {
 } from '../answer.js';
 import type { Principal } from '../auth.js';
 import type { Handlers } from '../call.js';
+import { NOT_FOR_ENTRIES } from '../competition-doors.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import { advanceTo, type ClockGoal, goalOf } from '../clock-goals.js';
 import { keptOf, symbolIn } from '../listed.js';
@@ -104,7 +105,8 @@ export function stepHandlers(
       const missing = missingScope(principal, body);
       if (missing !== undefined) return missing;
       if (principal.simulationId === MAIN) return NOT_STEPPED;
-      const step = await begun(simulation);
+      if (principal.isEntry === true && body.quotes !== undefined) return NOT_FOR_ENTRIES;
+      const step = await begun(simulation, principal.isEntry === true);
       if (step === undefined) return NOT_STEPPED;
       let answer: Answer | undefined;
       try {
@@ -154,7 +156,7 @@ export function stepHandlers(
               if (simulation instanceof Answer) return simulation;
               areEphemeral ??= simulation.isEphemeral;
               if (simulation.isEphemeral !== areEphemeral) return areEphemeral ? NOT_EPHEMERAL : NOT_STORED;
-              const step = await begun(simulation);
+              const step = await begun(simulation, false);
               if (step === undefined) return NOT_STEPPED;
               taken.push({ simulation, step, body: asked });
               const plan = await planOf(simulation, principal, asked);
@@ -228,12 +230,12 @@ async function resultOf(
 }
 
 /** The step of a simulation that can be stepped, when it is its turn. */
-async function begun(simulation: Simulation): Promise<Step | undefined> {
+async function begun(simulation: Simulation, isOwnRun: boolean): Promise<Step | undefined> {
   const isStepped =
     simulation.market === simulation &&
     simulation.clock().mode === 'manual' &&
-    // Simulations of a competition share one clock.
-    simulation.brokerage.state.competition === undefined;
+    // Simulations of a competition share one clock; the cell of an evaluation is its entrant's.
+    (isOwnRun || simulation.brokerage.state.competition === undefined);
   return isStepped ? simulation.beginStep() : undefined;
 }
 

@@ -45,6 +45,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(rejection.code, message, { orderId: concern.ids.idOf('ORDER', rejection.order) });
     }
     case 'COMPETITION_NOT_RUNNING':
+      if (rejection.isEvaluation === true) return refuseCoded('EVALUATION_NOT_RUNNING', message, {});
       return refuseCoded(rejection.code, message, {
         status: rejection.phase === 'PAUSED' ? 'RUNNING' : rejection.phase,
       });
