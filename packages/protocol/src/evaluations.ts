@@ -566,7 +566,10 @@ export const UsageBody = closed(
     outputTokens: optional(integer(0, 1e12, { description: 'Tokens that the model returned.' })),
     costUsd: optional(nonNegative({ maximum: 1e9, decimals: 8 }, { description: 'Dollars.' })),
     transcript: optional(
-      anyText({ maxLength: 200_000, description: 'Text for whoever reads the run; it is counted.' }),
+      anyText({
+        maxLength: 200_000,
+        description: 'Text of the run, such as its messages; the transcripts are counted.',
+      }),
     ),
   },
   { examples: [{ inputTokens: 1200, outputTokens: 80, costUsd: 0.0042 }] },
