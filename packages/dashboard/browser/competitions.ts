@@ -15,8 +15,8 @@ export function competitions(visit: Visit): void {
     await form.getByLabel('Name').fill('Autumn <b>cup</b>');
     await form.getByLabel('Who may enter').selectOption('CODE');
     await form.getByLabel('Who may watch').selectOption('PUBLIC');
-    await form.getByLabel('Largest position').fill('50');
-    await form.getByLabel('Lowest price').fill('5');
+    await form.getByLabel('Maximum position').fill('50');
+    await form.getByLabel('Minimum price').fill('5');
     await form.getByLabel('Fill model').selectOption('quote');
     await form.getByRole('button', { name: 'Create competition' }).click();
     await page.getByRole('heading', { name: 'Autumn <b>cup</b>' }).waitFor(SOON);
@@ -25,7 +25,7 @@ export function competitions(visit: Visit): void {
     const editing = page.getByRole('form', { name: 'Edit competition' });
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     expect(await editing.getByLabel('Initial cash').inputValue()).toBe('100000');
-    await editing.getByLabel('Largest position').fill('40');
+    await editing.getByLabel('Maximum position').fill('40');
     await editing.getByLabel('Symbols').fill('aapl, msft');
     await editing.getByLabel('Maximum entries').fill('25');
     await editing.getByRole('button', { name: 'Save changes' }).click();
