@@ -2,8 +2,8 @@
  * Grading of tasks from a journal alone (D211). The records are applied one by one; assertions are judged after each of them, at session
  * closes, which are records, and at the last instant of their time.
  */
-import { canonicalSymbol, type Brokerage, type Calendar, Instant } from '@sandpit/core';
-import type { OutcomeMatch, Quantity } from '@sandpit/core';
+import { canonicalSymbol } from '@sandpit/core';
+import type { Brokerage, Calendar, Instant, OutcomeMatch, Quantity } from '@sandpit/core';
 import type { Payload } from '../engine/record-text.js';
 import type { AmountBounds, Assertion, Condition, OrderMatch, Task, WhichPositions } from './assertion.js';
 import { CellFigures } from './cell-figures.js';

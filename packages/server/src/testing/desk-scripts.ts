@@ -1,5 +1,14 @@
 /** Scripts for the tasks of the suite `desk`: one that solves each, and three that do not, with the assertion that they fail. */
-import type { Body, Reply, TestClient } from './test-app.js';
+import type { Reply, TestClient } from './test-app.js';
+
+interface Chain {
+  readonly underlyingPrice: number;
+  readonly contracts: readonly {
+    readonly optionSymbol: string;
+    readonly optionType: string;
+    readonly strike: number;
+  }[];
+}
 
 /** An entrant in its cell. */
 export class DeskTrader {
@@ -13,7 +22,7 @@ export class DeskTrader {
 
   async bid(symbol: string): Promise<number> {
     const { body } = await this.#client.get(`/v1/market-data/quote/${symbol}`);
-    return Number((body as Body).bid);
+    return (body as { readonly bid: number }).bid;
   }
 
   async advanceTo(to: string): Promise<void> {
@@ -43,11 +52,13 @@ export class DeskTrader {
   async callOn(underlying: string): Promise<string> {
     const expiration = '2026-02-20';
     const path = `/v1/market-data/options/${underlying}/chain?expiration=${expiration}`;
-    const { underlyingPrice, contracts } = (await this.#client.get(path)).body as Body;
-    const call = (contracts as Body[]).find(
+    const { body } = await this.#client.get(path);
+    const { underlyingPrice, contracts } = body as Chain;
+    const call = contracts.find(
       ({ optionType, strike }) => optionType === 'CALL' && strike > underlyingPrice,
     );
-    return String(call?.optionSymbol);
+    if (call === undefined) throw new Error(`There is no call on ${underlying}`);
+    return call.optionSymbol;
   }
 
   async exercise(optionSymbol: string, quantity: number): Promise<void> {

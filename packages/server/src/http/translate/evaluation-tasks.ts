@@ -1,5 +1,5 @@
 /** Tasks of evaluations between JSON and the grader (D211). */
-import { type Calendar, Instant } from '@sandpit/core';
+import type { Calendar, Instant } from '@sandpit/core';
 import type { EvaluationTask } from '@sandpit/protocol';
 import type { GradingTerms } from '../../evaluations/grader.js';
 import { endOf, instantOf, isoOf } from './instants.js';

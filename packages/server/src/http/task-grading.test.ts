@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listsFor, rulesNamed } from '../engine/rules-in-force.js';
 import { originOf } from '../engine/simulation-config.js';
 import type { KeptConfig } from '../engine/simulation-config.js';
-import { assertionTimes } from '../http/translate/evaluation-tasks.js';
+import { assertionTimes } from './translate/evaluation-tasks.js';
 import { openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
-import type { Assertion } from './assertion.js';
-import type { TaskResult } from './definition.js';
-import { gradeJournal } from './grade-journal.js';
-import type { GradingTerms } from './grader.js';
+import type { Assertion } from '../evaluations/assertion.js';
+import type { TaskResult } from '../evaluations/definition.js';
+import { gradeJournal } from '../evaluations/grade-journal.js';
+import type { GradingTerms } from '../evaluations/grader.js';
 
 let test: TestApp;
 

@@ -4,13 +4,13 @@ import { EvaluationTask, validateBody } from '@sandpit/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listsFor, rulesNamed } from '../engine/rules-in-force.js';
 import { type KeptConfig, originOf } from '../engine/simulation-config.js';
-import { assertionTimes, taskProblems } from '../http/translate/evaluation-tasks.js';
+import { assertionTimes, taskProblems } from './translate/evaluation-tasks.js';
 import { DESK_SCRIPTS, type DeskScript, DeskTrader } from '../testing/desk-scripts.js';
 import { openPortfolio, TestApp } from '../testing/test-app.js';
-import type { Task } from './assertion.js';
-import type { ShownScenario, TaskResult } from './definition.js';
-import { gradeJournal } from './grade-journal.js';
-import { DESK } from './desk.js';
+import type { Task } from '../evaluations/assertion.js';
+import type { ShownScenario, TaskResult } from '../evaluations/definition.js';
+import { gradeJournal } from '../evaluations/grade-journal.js';
+import { DESK } from '../evaluations/desk.js';
 
 let test: TestApp;
 
