@@ -11,6 +11,7 @@ import { Command, CommanderError } from 'commander';
 import { addAnalytics } from './analytics.js';
 import { addCompetitions } from './competitions.js';
 import { addCompletion } from './completion.js';
+import { addEvaluations } from './evaluations/command.js';
 import { addExport } from './export.js';
 import { addHalts } from './halts.js';
 import { addImport } from './import/command.js';
@@ -114,6 +115,13 @@ export function programOf(
   addMarket(program, client, out);
   addSimulations(program, client, out);
   addCompetitions(program, client, out);
+  addEvaluations(program, {
+    client,
+    out,
+    complain: surroundings.complain,
+    globals: () => program.opts<Globals>(),
+    exit,
+  });
   addHalts(program, client, out);
   addOutcomes(program, client, out);
   addFaults(program, client, out);

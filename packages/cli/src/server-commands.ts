@@ -84,6 +84,8 @@ export async function runServerCommand(
 ): Promise<number | undefined> {
   if (name === 'competition' && given[0] === 'verify' && !given.includes('--help'))
     return spawned('competition-command', given);
+  if (name === 'eval' && given[0] === 'verify' && !given.includes('--help'))
+    return spawned('evaluation-command', given);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined || given.includes('--help') || given.includes('-h')) return undefined;
   if (command.usage === undefined && given.length > 0) {
