@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { sandbox } from '@sandpit/client/testing';
+import { evaluate, reportOf } from './evaluation.js';
+
+it('evaluation: two strategies and a baseline play five weeks, and the report has them', async () => {
+  await using server = await sandbox();
+  const result = await evaluate(server.client);
+  expect(result.status).toBe('DONE');
+  expect(result.summary.map(({ entrant, cells }) => [entrant, cells]).sort()).toEqual([
+    ['baseline:hold', 5],
+    ['momentum', 5],
+    ['reversal', 5],
+  ]);
+  for (const { stderr, ci95 } of result.summary) {
+    expect(stderr).toBeGreaterThan(0);
+    expect(ci95).toHaveLength(2);
+  }
+  expect(result.paired).toHaveLength(3);
+  for (const { cells, wins, losses, ties } of result.paired)
+    expect([cells, wins + losses + ties]).toEqual([5, 5]);
+  const report = reportOf(result);
+  expect(report).toContain('| momentum | 5 |');
+  expect(
+    report.split('\n').filter((line) => /^\| (momentum|reversal|baseline:hold) \| \d \| /.test(line)),
+  ).toHaveLength(15 + 3);
+}, 60_000);
