@@ -69,7 +69,7 @@ export interface EntrantRank extends Pick<
 }
 
 const CONFIDENCE = 0.95;
-export const TASKS_PASSED = 'tasksPassed';
+const TASKS_PASSED = 'tasksPassed';
 const BASELINE = 'baseline:';
 
 /** Score of a cell. Figures that are absent count 0. */

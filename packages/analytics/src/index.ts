@@ -19,4 +19,3 @@ export { type ColumnKind, Rows, type StoredRows, Texts } from './rows.js';
 export * from './taxes.js';
 export * from './competition-figures.js';
 export * from './evaluation-figures.js';
-export { tQuantile } from './student-t.js';

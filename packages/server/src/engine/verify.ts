@@ -46,7 +46,7 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
 }
 
 /** Follows the records of a journal as they are applied. */
-export interface RecordWatch {
+interface RecordWatch {
   /** Before a record at this instant is applied. */
   before(at: Instant): void;
   /** After a record was applied. */

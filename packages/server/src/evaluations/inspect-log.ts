@@ -104,7 +104,7 @@ function sampleOf(row: MatrixRow, { scenarios }: EvaluationDefinition, model: st
 }
 
 /** The instructions of a scenario and of its tasks, in one text. */
-export const instructionsOf = ({ instructions, tasks = [] }: Partial<ShownScenario> = {}): string =>
+const instructionsOf = ({ instructions, tasks = [] }: Partial<ShownScenario> = {}): string =>
   [instructions ?? [], tasks.map((task) => task.instructions)].flat(2).join('\n\n');
 
 /** A task may not hide the score. */

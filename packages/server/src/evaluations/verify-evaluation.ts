@@ -20,7 +20,7 @@ import type {
   ShownScenario,
   TaskResult,
 } from './definition.js';
-import { drawOfCell } from './draw.js';
+import { type CellPlace, drawOfCell } from './draw.js';
 import { type FiledEvaluation, headerIn, LONGEST_FIRST_LINE, rowIn } from './evaluation-file.js';
 import { figuresOf, NOOP, resultHashOf, rowScore, withTrivialTasks } from './figures.js';
 
@@ -61,8 +61,6 @@ export interface EvaluationReader {
     place: CellPlace,
   ) => readonly string[];
 }
-
-export type CellPlace = Pick<ShownCell, 'scenario' | 'seed' | 'trial'> & Pick<ShownEntry, 'entrant'>;
 
 /** Result of a verification. */
 export interface EvaluationVerdict {
