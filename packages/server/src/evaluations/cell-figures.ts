@@ -39,6 +39,10 @@ export class CellFigures {
     { readonly portfolioId: string; readonly status: MarginCall['status'] }
   >();
   readonly #closes = new Map<string, CloseEquity>();
+  /** Amounts since the last record, by name and portfolio: many assertions read the same ones. */
+  readonly #amounts = new Map<string, number>();
+  /** By condition: matching orders among the first `seen` ones. */
+  readonly #counts = new Map<object, { count: number; seen: number }>();
 
   constructor(brokerage: Brokerage) {
     this.#brokerage = brokerage;
@@ -46,6 +50,7 @@ export class CellFigures {
 
   /** Notes what a record has and the state has not. The record is applied. */
   note(at: Instant, { command, events }: Payload, isSetup: boolean): void {
+    this.#amounts.clear();
     const [first] = events;
     if (!isSetup && command.type === 'SubmitOrder' && first?.type === 'OrderAccepted') {
       const { request } = first;
@@ -99,24 +104,29 @@ export class CellFigures {
     return this.#positions(number, which).length;
   }
 
-  /** Orders that were accepted from an instant on. */
+  /** Orders that were accepted from an instant on. `match` is one object for one condition: each order is compared with it once. */
   orderCount(number: number | undefined, match: OutcomeMatch, from: Instant): number {
-    return this.#orders.filter(
-      ({ at, portfolio, request }) =>
-        at >= from && (number === undefined || portfolio === number) && matchesOrder(match, request),
-    ).length;
+    const counted = this.#counts.get(match) ?? { count: 0, seen: 0 };
+    this.#counts.set(match, counted);
+    for (; counted.seen < this.#orders.length; counted.seen += 1) {
+      const order = this.#orders[counted.seen];
+      if (order === undefined || order.at < from) continue;
+      if ((number === undefined || order.portfolio === number) && matchesOrder(match, order.request))
+        counted.count += 1;
+    }
+    return counted.count;
   }
 
   /** Settled, pending and reserved cash less the loan. */
   cash(number: number | undefined): number {
-    return this.#sum(number, (portfolio) => {
+    return this.#sum('cash', number, (portfolio) => {
       const { settledCash, pendingCash, reservedCash, marginLoan } = this.#brokerage.worthOf(portfolio);
       return settledCash + pendingCash + reservedCash - marginLoan;
     });
   }
 
   equity(number: number | undefined): number {
-    return this.#sum(number, (portfolio) => {
+    return this.#sum('equity', number, (portfolio) => {
       const close = this.#closes.get(portfolio.terms.portfolioId);
       // At the instant of a close its marks count, unless something was traded after it.
       if (close?.at === this.#brokerage.state.now && close.books === booksOf(portfolio)) return close.equity;
@@ -126,11 +136,20 @@ export class CellFigures {
 
   /** Realized profit before charges, variation of futures included. */
   realizedPnl(number: number | undefined): number {
-    return this.#sum(number, ({ balances }) => 0 - balances.REALIZED_PNL - balances.FUTURES_PNL);
+    return this.#sum(
+      'realizedPnl',
+      number,
+      ({ balances }) => 0 - balances.REALIZED_PNL - balances.FUTURES_PNL,
+    );
   }
 
-  #sum(number: number | undefined, amountOf: (portfolio: Portfolio) => number): number {
-    return this.#portfolios(number).reduce((sum, portfolio) => sum + amountOf(portfolio), 0) / DOLLAR;
+  #sum(name: string, number: number | undefined, amountOf: (portfolio: Portfolio) => number): number {
+    const key = `${name} ${number ?? ''}`;
+    const known = this.#amounts.get(key);
+    if (known !== undefined) return known;
+    const amount = this.#portfolios(number).reduce((sum, portfolio) => sum + amountOf(portfolio), 0) / DOLLAR;
+    this.#amounts.set(key, amount);
+    return amount;
   }
 
   isCallOpen(number: number | undefined): boolean {
