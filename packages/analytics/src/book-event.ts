@@ -95,10 +95,36 @@ export interface Restated extends Happening {
   readonly symbol: string;
   readonly numerator: number;
   readonly denominator: number;
-  /** New symbol of an adjusted option series; absent = the same symbol. */
+  /** New symbol, of an adjusted option series or of renamed or merged shares; absent = the same symbol. */
   readonly to?: string;
   /** Multiplier of the adjusted series; absent = unchanged. */
   readonly multiplier?: number;
+}
+
+/**
+ * Shares give, or become, shares of another symbol, and a part of their cost does not pass to these: it stays with old shares (spin-off), or
+ * cash replaces it (merger for shares and cash). Shares that are merely replaced are restated.
+ */
+export interface Exchanged extends Happening {
+  readonly type: 'EXCHANGED';
+  readonly symbol: string;
+  readonly to: string;
+  readonly numerator: number;
+  readonly denominator: number;
+  readonly exchange:
+    | {
+        readonly kind: 'SPIN_OFF';
+        /** Part of the cost that passes to the new shares. */
+        readonly passed: number;
+      }
+    | {
+        readonly kind: 'MERGER';
+        /** Cash for all shares, dollars, positive. */
+        readonly cash: number;
+        /** Value of the new shares for one old share, dollars; absent = unknown. */
+        readonly worth?: number;
+        readonly settlementDate?: string;
+      };
 }
 
 /** A reset closes all lots at their marks. */
@@ -108,4 +134,4 @@ export interface Discarded extends Happening {
   readonly values?: Readonly<Record<string, number>>;
 }
 
-export type BookEvent = Traded | Converted | Restated | Discarded;
+export type BookEvent = Traded | Converted | Restated | Exchanged | Discarded;

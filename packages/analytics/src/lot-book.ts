@@ -5,12 +5,13 @@ import type {
   ClosedBy,
   Converted,
   Discarded,
+  Exchanged,
   OpenedBy,
   Restated,
   Traded,
 } from './book-event.js';
 import { type LotNode, SymbolLots } from './symbol-lots.js';
-import { moneyUnits, quantityUnits, shareOf, wholeCentsOf, wholeShareOf } from './units.js';
+import { moneyUnits, quantityOf, quantityUnits, shareOf, wholeCentsOf, wholeShareOf } from './units.js';
 
 /**
  * Order in which lots are closed: the oldest first, the newest first, or the one with the smallest gain per unit first (of equal ones the
@@ -151,8 +152,9 @@ export class LotBook {
       case 'CONVERTED':
         return this.#convert(event);
       case 'RESTATED':
-        this.#restate(event);
-        return [];
+        return this.#restate(event);
+      case 'EXCHANGED':
+        return this.#exchange(event);
       case 'DISCARDED':
         return this.#discard(event);
     }
@@ -284,19 +286,119 @@ export class LotBook {
     }
   }
 
-  #restate({ symbol, numerator, denominator, to = symbol, multiplier }: Restated): void {
+  #restate(event: Restated): readonly ClosedPiece[] {
+    const { symbol, numerator, denominator, to = symbol, multiplier } = event;
     const lots = this.#lots.get(symbol);
-    if (lots === undefined) return;
+    if (lots === undefined) return [];
     this.#lots.delete(symbol);
-    // By the running total, so that the lots add up to the restated position.
-    let before = 0;
-    let given = 0;
-    for (const lot of lots) {
-      before += lot.quantity;
-      const until = wholeShareOf(before, numerator, denominator);
-      this.#add({ ...lot, symbol: to, multiplier: multiplier ?? lot.multiplier, quantity: until - given });
-      given = until;
-    }
+    const quantities = restatedQuantities(lots, numerator, denominator);
+    const restated = [...lots].map((lot, index) => ({
+      ...lot,
+      symbol: to,
+      multiplier: multiplier ?? lot.multiplier,
+      quantity: quantities[index] ?? 0,
+    }));
+    return this.#receive(restated, event);
+  }
+
+  /** Adds lots of a symbol by the dates that they keep; an opposite position there is closed first (D208). */
+  #receive(
+    received: readonly OpenLot[],
+    { at, date, epoch, key }: Pick<BookEvent, 'at' | 'date' | 'epoch' | 'key'>,
+  ): readonly ClosedPiece[] {
+    const [first] = received;
+    if (first === undefined) return [];
+    const { symbol } = first;
+    const held = [...(this.#lots.get(symbol) ?? [])];
+    if (held[0] !== undefined && held[0].side !== first.side)
+      return received.flatMap((lot) =>
+        this.#trade({
+          symbol,
+          assetClass: lot.assetClass,
+          multiplier: lot.multiplier,
+          isSection1256: lot.isSection1256,
+          side: lot.side === 'LONG' ? 'BUY' : 'SELL',
+          epoch,
+          key,
+          at,
+          date,
+          ...(lot.orderId !== undefined && { orderId: lot.orderId }),
+          by: 'ACTION',
+          acquiredDate: lot.openedDate,
+          transaction: lot.transaction,
+          openKey: lot.key,
+          quantity: lot.quantity,
+          value: lot.cost,
+          commission: lot.commission,
+          fees: lot.fees,
+          disallowed: lot.disallowed,
+        }),
+      );
+    this.#lots.delete(symbol);
+    const all = [...held, ...received];
+    const isInOrder = all.every((lot, index) => (all[index - 1]?.openedDate ?? '') <= lot.openedDate);
+    for (const lot of isInOrder ? all : all.toSorted(byOpenedDate)) this.#add(lot);
+    return [];
+  }
+
+  /**
+   * New shares for each lot, with the date of the lot and the part of its cost that passes (D208). Of a merger for shares and cash, the cash
+   * closes as much of the cost as leaves the gain that counts: at most the cash, and never a loss (IRC 356); of shorts the loss alike.
+   */
+  #exchange(event: Exchanged): readonly ClosedPiece[] {
+    const { symbol, to, numerator, denominator, exchange, key, at, date } = event;
+    const lots = [...(this.#lots.get(symbol) ?? [])];
+    const all = lots.reduce((sum, { quantity }) => sum + quantity, 0);
+    const quantities = restatedQuantities(lots, numerator, denominator);
+    this.#lots.delete(symbol);
+    const pieces: ClosedPiece[] = [];
+    const given: OpenLot[] = [];
+    const cash = exchange.kind === 'MERGER' ? moneyUnits(exchange.cash) : 0;
+    let cashLeft = cash;
+    lots.forEach((lot, index) => {
+      const isLast = index === lots.length - 1;
+      const paid = isLast ? cashLeft : shareOf(cash, lot.quantity, all);
+      cashLeft -= paid;
+      const removed =
+        exchange.kind === 'SPIN_OFF'
+          ? lot.cost - Math.round(lot.cost * exchange.passed)
+          : paid - gainOnCash(lot, paid, exchange.worth);
+      const gone = costPart(lot, Math.min(removed, lot.cost));
+      if (exchange.kind === 'SPIN_OFF') this.#add(gone);
+      else
+        pieces.push({
+          lot: gone,
+          key,
+          closedIn: this.#event,
+          orderId: undefined,
+          closedBy: 'MERGER',
+          closedAt: at,
+          closedDate: date,
+          settlementDate: exchange.settlementDate ?? date,
+          value: paid,
+          commission: 0,
+          fees: 0,
+          isUnpriced: false,
+        });
+      const quantity = quantities[index] ?? 0;
+      if (quantity === 0) return;
+      given.push({
+        ...lot,
+        symbol: to,
+        key: `${key} ${lot.key}`,
+        orderId: undefined,
+        openedIn: this.#event,
+        openedBy: 'ACTION',
+        openedAt: at,
+        openedQuantity: quantity,
+        quantity,
+        cost: lot.cost - gone.cost,
+        commission: lot.commission - gone.commission,
+        fees: lot.fees - gone.fees,
+        disallowed: lot.disallowed - gone.disallowed,
+      });
+    });
+    return [...pieces, ...this.#receive(given, event)];
   }
 
   /** Closes all lots at their marks; without a price if the mark is not known. */
@@ -380,6 +482,44 @@ export class LotBook {
         return lots.leastGain;
     }
   }
+}
+
+/** New quantities of lots, by the running total, so that the lots add up to the new position. */
+function restatedQuantities(
+  lots: Iterable<OpenLot>,
+  numerator: number,
+  denominator: number,
+): readonly number[] {
+  let before = 0;
+  let given = 0;
+  return [...lots].map((lot) => {
+    before += lot.quantity;
+    const from = given;
+    given = wholeShareOf(before, numerator, denominator);
+    return given - from;
+  });
+}
+
+const byOpenedDate = (a: OpenLot, b: OpenLot): number =>
+  a.openedDate < b.openedDate ? -1 : a.openedDate > b.openedDate ? 1 : 0;
+
+/** The gain on a lot that cash of a merger makes count; of a short position the loss. `worth`: of the new shares for one old share. */
+function gainOnCash(lot: OpenLot, paid: number, worth: number | undefined): number {
+  if (worth === undefined) return Math.max(0, paid - lot.cost);
+  const value = moneyUnits(worth * quantityOf(lot.quantity)) + paid;
+  return Math.min(paid, Math.max(0, value - lot.cost));
+}
+
+/** A lot with a part of its cost, and the same share of its charges and disallowed losses. */
+function costPart(lot: OpenLot, cost: number): OpenLot {
+  const share = (amount: number): number => (lot.cost === 0 ? amount : shareOf(amount, cost, lot.cost));
+  return {
+    ...lot,
+    cost,
+    commission: share(lot.commission),
+    fees: share(lot.fees),
+    disallowed: share(lot.disallowed),
+  };
 }
 
 /** Transaction of a trade or of contracts that became shares. */

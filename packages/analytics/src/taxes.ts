@@ -83,6 +83,8 @@ export interface TaxSplit {
   /** Each old share is `numerator / denominator` new ones. */
   readonly numerator: number;
   readonly denominator: number;
+  /** The new symbol of the shares; absent = the same symbol. */
+  readonly to?: string;
 }
 
 export interface TaxInput {
@@ -231,9 +233,14 @@ class TaxLedger {
 
   apply(event: BookEvent): void {
     this.#events += 1;
-    const pieces = this.#book.apply(withChargesInValue(event), this.#events);
+    const pieces = this.#book.apply(withTaxDates(withChargesInValue(event)), this.#events);
     if (event.type === 'RESTATED') this.#restateLosses(event);
-    if (event.type === 'RESTATED' || event.type === 'DISCARDED') return;
+    if (event.type === 'RESTATED' || event.type === 'EXCHANGED') {
+      // Gains alone: a merger makes no loss count.
+      for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece, event.key);
+      return;
+    }
+    if (event.type === 'DISCARDED') return;
     const sale = saleOf(event);
     for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece, sale);
     if (!this.#washSales) return;
@@ -425,7 +432,7 @@ function hasMore(losses: OpenLosses, today: string): boolean {
 
 /** Adds charges to the cost of a purchase and deducts them from the proceeds of a sale. */
 function withChargesInValue(event: BookEvent): BookEvent {
-  if (event.type === 'RESTATED' || event.type === 'DISCARDED') return event;
+  if (event.type !== 'TRADED' && event.type !== 'CONVERTED') return event;
   const charges = event.commission + event.fees;
   if (event.type === 'TRADED') {
     const value = event.side === 'BUY' ? event.value + charges : event.value - charges;
@@ -434,6 +441,13 @@ function withChargesInValue(event: BookEvent): BookEvent {
   const { shares } = event;
   const cash = shares.side === 'BUY' ? shares.cash + charges : shares.cash - charges;
   return { ...event, shares: { ...shares, cash }, commission: 0, fees: 0 };
+}
+
+/** Worthless shares count as sold on the last day of their tax year (IRC 165(g)). */
+function withTaxDates(event: BookEvent): BookEvent {
+  if (event.type !== 'TRADED' || event.by !== 'DELISTING' || event.value !== 0) return event;
+  const date = `${event.date.slice(0, 4)}-12-31`;
+  return { ...event, date, settlementDate: date };
 }
 
 const isNear = ({ sale }: OpenLoss, lot: OpenLot): boolean =>

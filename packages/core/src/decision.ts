@@ -5,6 +5,7 @@ import type { Event } from './event.js';
 import { evolveTelling } from './evolve.js';
 import type { EvolvedOrder } from './evolve.js';
 import type { BrokerConfiguration } from './brokers/broker.js';
+import { withOthersInCash } from './instruments/exercise-value.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument, Tradable } from './instruments/instrument.js';
 import { isLongAsOsi } from './instruments/osi.js';
@@ -171,13 +172,21 @@ export class Decision {
     });
   }
 
+  /** An instrument whose value is wanted: shares of other symbols that a contract delivers are cash in it (D208). */
+  valued(symbol: string): Instrument | undefined {
+    const instrument = this.instrument(symbol);
+    return instrument?.assetClass === 'OPTION' && instrument.others !== undefined
+      ? withOthersInCash(instrument, (one) => this.mark(one))
+      : instrument;
+  }
+
   instrument(symbol: string): Instrument | undefined {
     return instrumentOf(this.state, this.rules, symbol, this.at);
   }
 
   /** The instrument of a position or order. */
   tradable(symbol: string): Tradable {
-    return tradableOf(symbol, this.instrument(symbol));
+    return tradableOf(symbol, this.valued(symbol));
   }
 
   /** The instrument of an order; for multi-leg orders that of the first leg, since all have the same hours and kind. */

@@ -3,6 +3,7 @@ import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-event.js';
+import type { PositionConverted } from './lifecycle/conversion.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { MarginCall } from './margin/margin-account.js';
@@ -356,8 +357,33 @@ export type Event =
       readonly price: Price;
       /** New contracts per old contract. */
       readonly contracts: number;
+      /** Symbol of the new underlying; absent = as before. */
+      readonly underlying?: string;
     }
   | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
+  /**
+   * An action that gives or ends shares takes effect (D208): the market first, then portfolio by portfolio. From here on the ended symbol no
+   * longer trades.
+   */
+  | {
+      readonly type: 'ActionBegun';
+      readonly actionId: string;
+      readonly symbol: string;
+      /** The mark before it, if there was one. */
+      readonly mark?: Price;
+      /** The mark of the shares that it gives. */
+      readonly newMark?: Price;
+      /** Marks in force until the next quotes, derived from those before it. */
+      readonly quotes: readonly Quote[];
+      /** Previous closes in the terms of after the action. */
+      readonly closes: readonly (readonly [string, Price])[];
+      /** Shares that are not listed yet. */
+      readonly listed: readonly Instrument[];
+      /** Present if the action ends the symbol: its successor; null = none. */
+      readonly successor?: string | null;
+    }
+  /** A portfolio's shares change, end, or give shares of another symbol, by a corporate action (D208). */
+  | PositionConverted
   /** A split takes effect: the market first, then portfolio by portfolio. */
   | {
       readonly type: 'SplitBegun';
@@ -396,6 +422,8 @@ export type Event =
       readonly lots: readonly { readonly lotId: number; readonly quantity: Quantity; readonly cost: Money }[];
       /** Fraction of a share paid out in cash; negative for a short position. */
       readonly fraction: Quantity;
+      /** Absent = a split. */
+      readonly action?: 'STOCK_DIVIDEND';
     }
   | {
       readonly type: 'DividendAccrued';
@@ -405,6 +433,8 @@ export type Event =
       readonly quantity: Quantity;
       readonly amount: Money;
       readonly payDate: TradingDate;
+      /** Absent = an ordinary cash dividend. */
+      readonly action?: 'SPECIAL_DIVIDEND';
     }
   | {
       readonly type: 'SessionMarked';

@@ -7,7 +7,17 @@ import { SHARES } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
-import { ACTION_MEMORY_DAYS, effectiveAt } from './corporate-actions/corporate-action.js';
+import {
+  ACTION_MEMORY_DAYS,
+  actionIdOf,
+  effectiveAt,
+  endsShares,
+  newSymbolOf,
+  renamedAction,
+  turnOf,
+} from './corporate-actions/corporate-action.js';
+import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { PositionConverted, ReceivedLot } from './lifecycle/conversion.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { OptionEnded, SharesMoved } from './lifecycle/option-event.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
@@ -335,6 +345,8 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       for (const instrument of event.listed) list(state, instrument);
       state.counters.push++;
       for (const quote of event.quotes) {
+        // Another company has the symbol.
+        state.retired.delete(quote.symbol);
         bookOf(state, quote.symbol).setQuote(quote, true, state.counters.push);
         noteMark(state, quote.symbol);
       }
@@ -364,6 +376,10 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       if (market !== undefined) splitMarket(bookOf(state, event.symbol), market);
       return;
     }
+    case 'ActionBegun':
+      return beginAction(state, event);
+    case 'PositionConverted':
+      return convert(state, event, calendar);
     case 'ActionContinued': {
       const announced = actionOf(state, event.actionId);
       const { within: _, ...before } = announced.underWay ?? { series: [] };
@@ -380,6 +396,7 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
         announced.status = 'EFFECTIVE';
         delete announced.underWay;
       }
+      if (endsShares(event.action)) passOnActions(state, calendar, event.action);
       state.concerned = undefined;
       noteHolders(state, event.action.symbol);
       forgetOldActions(state, event.action.exDate);
@@ -495,7 +512,33 @@ export function scheduleAction(state: State, calendar: Calendar, actionId: strin
   const announced = state.actions.get(actionId);
   if (announced?.status !== 'ANNOUNCED') return;
   const due = effectiveAt(calendar, announced.action);
-  addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
+  addTimer(state, due, turnOf(announced), { kind: 'CORPORATE_ACTION', actionId });
+}
+
+/**
+ * Later actions of a symbol that has ended: they concern the shares under their new symbol, or lapse with merged or delisted ones (D208).
+ */
+function passOnActions(state: State, calendar: Calendar, ended: CorporateAction): void {
+  const successor = ended.type === 'SYMBOL_CHANGE' ? ended.newSymbol : undefined;
+  for (const announced of [...state.actions.values()]) {
+    const { action, actionId, number, status } = announced;
+    const isConcerned = action.symbol === ended.symbol || newSymbolOf(action) === ended.symbol;
+    if (status !== 'ANNOUNCED' || !isConcerned) continue;
+    if (successor === undefined) {
+      if (action.symbol !== ended.symbol) continue;
+      announced.status = 'WITHDRAWN';
+      unscheduleAction(state, actionId);
+      continue;
+    }
+    const renamed = renamedAction(action, ended.symbol, successor);
+    const id = actionIdOf(renamed);
+    unscheduleAction(state, actionId);
+    state.actions.delete(actionId);
+    // The same action may be announced under both symbols.
+    if (state.actions.get(id)?.status === 'ANNOUNCED') continue;
+    state.actions.set(id, { actionId: id, number, action: renamed, status });
+    scheduleAction(state, calendar, id);
+  }
 }
 
 /** A repeated announcement gets a new number: the timer of the withdrawn one must not run first. */
@@ -1011,6 +1054,7 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
 function list(state: State, instrument: Instrument): void {
   state.listed.set(instrument.symbol, instrument);
   state.adjusted.delete(instrument.symbol);
+  state.retired.delete(instrument.symbol);
 }
 
 /** Renames series and drops the quotes of the old ones. One symbol can be the old name of one and the new name of another. */
@@ -1038,7 +1082,7 @@ function adjustSeries(
 function adjustPosition(
   state: State,
   portfolio: Portfolio,
-  { symbol, to, contracts }: Extract<Event, { type: 'OptionAdjusted' }>,
+  { symbol, to, contracts, underlying }: Extract<Event, { type: 'OptionAdjusted' }>,
 ): void {
   const position = portfolio.positions.get(symbol);
   if (position === undefined) throw new RangeError('adjusting a position that does not exist');
@@ -1047,6 +1091,7 @@ function adjustPosition(
   addPosition(state, portfolio, {
     ...position,
     symbol: to,
+    ...(underlying !== undefined && { underlying }),
     settled: times(position.settled),
     lots: position.lots.map((lot) => ({ ...lot, quantity: times(lot.quantity) })),
     ...(position.doNotExercise !== undefined && { doNotExercise: times(position.doNotExercise) }),
@@ -1105,12 +1150,18 @@ export function secure(
   else secured.set(underlying, { cash, shares, ...(lacking !== undefined && { lacking }) });
 }
 
+const COUNTS_LATER: ReadonlySet<CorporateAction['type']> = new Set([
+  'SPLIT',
+  'STOCK_DIVIDEND',
+  'SYMBOL_CHANGE',
+]);
+
 /** Drops actions too old to be announced again: announcements in the past are refused. */
 function forgetOldActions(state: State, today: TradingDate): void {
   const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
   for (const { actionId, action, status } of state.actions.values()) {
-    // Splits count in the taxes of later years.
-    if (status === 'EFFECTIVE' && action.type === 'SPLIT') continue;
+    // Splits and changes of symbols count in the taxes of later years.
+    if (status === 'EFFECTIVE' && COUNTS_LATER.has(action.type)) continue;
     if (status !== 'ANNOUNCED' && action.exDate < limit) state.actions.delete(actionId);
   }
 }
@@ -1170,6 +1221,83 @@ function split(state: State, portfolio: Portfolio, event: Extract<Event, { type:
   for (const { date, quantity } of event.obligations)
     portfolio.obligations.get(date)?.quantities.set(event.symbol, quantity);
   removeIfOver(state, portfolio, position);
+}
+
+/** Lists new shares, puts derived marks in force and ends the symbol. */
+function beginAction(state: State, event: Extract<Event, { type: 'ActionBegun' }>): void {
+  const { actionId, symbol, mark, newMark, quotes, closes, listed, successor } = event;
+  actionOf(state, actionId).underWay = {
+    through: 0,
+    ...(mark !== undefined && { mark }),
+    ...(newMark !== undefined && { newMark }),
+    series: [],
+  };
+  for (const instrument of listed) list(state, instrument);
+  if (successor !== undefined) {
+    state.retired.set(symbol, successor ?? '');
+    state.closes.delete(symbol);
+    state.books.get(symbol)?.forgetQuote();
+    noteMark(state, symbol);
+  }
+  for (const [one, close] of closes) state.closes.set(one, close);
+  for (const quote of quotes) {
+    bookOf(state, quote.symbol).setQuote(quote, true);
+    noteMark(state, quote.symbol);
+  }
+}
+
+function convert(state: State, event: PositionConverted, calendar: Calendar): void {
+  const portfolio = portfolioOf(state, event.portfolioId);
+  const { symbol, kept, received, amount, payDate, entries } = event;
+  const position = portfolio.positions.get(symbol);
+  if (position === undefined) throw new RangeError('converting a position that does not exist');
+  post(state, portfolio, entries);
+  const lots = new Map(position.lots.map((lot) => [lot.lotId, lot]));
+  position.lots.length = 0;
+  for (const { lotId, quantity, cost } of kept ?? []) {
+    const lot = lots.get(lotId);
+    if (lot === undefined) throw new RangeError('keeping a lot that does not exist');
+    position.lots.push({ ...lot, quantity, cost });
+  }
+  if (kept === undefined) {
+    position.settled = Quantity.zero;
+    position.pending = Quantity.zero;
+    for (const { quantities } of portfolio.obligations.values()) quantities.delete(symbol);
+    removePosition(state, portfolio, position);
+  }
+  if (received !== undefined) {
+    let other = portfolio.positions.get(received.symbol);
+    if (other === undefined) {
+      other = Position.open(received.symbol, SHARES);
+      addPosition(state, portfolio, other);
+    }
+    other.pending = Quantity.add(other.pending, received.pending);
+    other.settled = Quantity.add(other.settled, Quantity.subtract(received.quantity, received.pending));
+    takeFromLots(other.lots, received.closed);
+    addByDate(state, other, received.opened);
+    for (const { date, quantity } of received.obligations) {
+      const quantities = portfolio.obligations.get(date)?.quantities;
+      const before = quantities?.get(received.symbol) ?? Quantity.zero;
+      quantities?.set(received.symbol, Quantity.add(before, quantity));
+    }
+    noteRiskSide(portfolio, other);
+    removeIfOver(state, portfolio, other);
+  }
+  if (amount !== undefined && payDate !== undefined) {
+    const obligation = obligationOf(state, calendar, portfolio, payDate);
+    obligation.cash = Money.add(obligation.cash, amount);
+  }
+  portfolio.updatedAt = state.now;
+  noteMargin(state, portfolio);
+}
+
+/** Adds lots by the date that they keep: they close in that order (D208). */
+function addByDate(state: State, { lots }: Position, added: readonly ReceivedLot[]): void {
+  for (const { lotId, quantity, cost, openedAt } of added) {
+    state.counters.lot = Math.max(state.counters.lot, lotId);
+    const later = lots.findIndex((lot) => lot.openedAt > openedAt);
+    lots.splice(later === -1 ? lots.length : later, 0, { lotId, quantity, cost, openedAt });
+  }
 }
 
 function splitMarket(book: Book, market: SplitMarket): void {

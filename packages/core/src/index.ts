@@ -44,8 +44,28 @@ export { haltOf } from './market/halts.js';
 export type { Halt } from './market/halts.js';
 export type { Bar, Quote, UsualDay } from './market/quote.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
-export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
-export { ACTION_MEMORY_DAYS, effectiveAt, isUpcoming } from './corporate-actions/corporate-action.js';
+export type {
+  AnnouncedRatio,
+  CashDividend,
+  CorporateAction,
+  Dividend,
+  ShareRatio,
+  Split,
+} from './corporate-actions/corporate-action.js';
+export {
+  ACTION_MEMORY_DAYS,
+  actionIdOf,
+  effectiveAt,
+  hasSameTerms,
+  isConversion,
+  isDividend,
+  isUpcoming,
+  newSymbolOf,
+  splitOf,
+  turnOf,
+  wholeRatio,
+} from './corporate-actions/corporate-action.js';
+export type { PositionConverted } from './lifecycle/conversion.js';
 export { conditionsAt } from './options/model/conditions.js';
 export type { Conditions, DividendAhead } from './options/model/conditions.js';
 export { exp, log } from './options/model/exponential.js';
@@ -200,7 +220,6 @@ export { PORTFOLIO_CLOSED } from './commands/portfolios/portfolios.js';
 export type { ResetSummary } from './commands/portfolios/portfolios.js';
 export type { Exercised } from './commands/options/exercise-option.js';
 export type { OptionEventType, OptionEnded } from './lifecycle/option-event.js';
-export { actionId } from './commands/market/market-setup.js';
 export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { HouseNumbers } from './decision.js';

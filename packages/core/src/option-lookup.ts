@@ -1,5 +1,8 @@
-import type { CashDividend } from './corporate-actions/corporate-action.js';
+import { isInOptionValues } from './corporate-actions/corporate-action.js';
+import type { Dividend } from './corporate-actions/corporate-action.js';
+import { withOthersInCash } from './instruments/exercise-value.js';
 import type { OptionContract } from './instruments/option.js';
+import { markOf } from './market/quote.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Rules } from './rules.js';
 import type { State } from './state.js';
@@ -16,17 +19,25 @@ export function optionMarketOf(
     calendar: rules.calendar,
     riskFreeRate: rules.riskFreeRate,
     quote,
-    instrument,
+    // Shares of other symbols that a contract delivers count at their marks (D208).
+    instrument: (symbol) => {
+      const found = instrument(symbol);
+      if (found?.assetClass !== 'OPTION' || found.others === undefined) return found;
+      return withOthersInCash(found, (other) => {
+        const told = quote(other);
+        return told && markOf(told);
+      });
+    },
     dividendsOn: (symbol) => dividendsOn(state, symbol),
     optionsListed: (underlying, expiration) =>
       optionsListed(state, rules, underlying, expiration, rules.calendar.dateOf(at)),
   };
 }
 
-function dividendsOn({ actions }: State, symbol: string): CashDividend[] {
-  const dividends: CashDividend[] = [];
+function dividendsOn({ actions }: State, symbol: string): Dividend[] {
+  const dividends: Dividend[] = [];
   for (const { action, status } of actions.values()) {
-    if (action.type === 'CASH_DIVIDEND' && action.symbol === symbol && status === 'ANNOUNCED')
+    if (isInOptionValues(action) && action.symbol === symbol && status === 'ANNOUNCED')
       dividends.push(action);
   }
   return dividends;

@@ -2,6 +2,7 @@ import type { Event, ImportedPosition, OrderEvent } from './event.js';
 import { SHARES } from './instruments/instrument.js';
 import type { AssetClass } from './instruments/instrument.js';
 import type { LedgerEntry } from './ledger/ledger.js';
+import type { PositionConverted } from './lifecycle/conversion.js';
 import type { OptionEnded } from './lifecycle/option-event.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { sideOf } from './orders/order.js';
@@ -119,6 +120,8 @@ export function snapshotAfter(
         cost,
       }));
     }
+    case 'PositionConverted':
+      return converted(snapshot, event);
     case 'OptionAdjusted': {
       const { symbol, to, quantity } = event;
       const { cost } = snapshot.held[symbol] ?? NOTHING;
@@ -165,6 +168,7 @@ export function snapshotAfter(
     case 'ActionDone':
     case 'SeriesAdjusted':
     case 'SplitBegun':
+    case 'ActionBegun':
     case 'SessionMarked':
     case 'CompetitionBegun':
     case 'CompetitionPhaseChanged':
@@ -301,6 +305,26 @@ function ended(snapshot: PortfolioSnapshot, event: OptionEnded): PortfolioSnapsh
       cost: shares.opened.reduce((sum, lot) => Money.add(sum, lot.cost), cost),
     };
   });
+}
+
+function converted(
+  snapshot: PortfolioSnapshot,
+  { symbol, kept, received, amount, payDate, entries }: PositionConverted,
+): PortfolioSnapshot {
+  let next = posted(snapshot, entries);
+  next = withHeld(next, symbol, SHARES, (before) => ({
+    quantity: kept === undefined ? Quantity.zero : before.quantity,
+    cost: (kept ?? []).reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero),
+  }));
+  if (received !== undefined)
+    next = withHeld(next, received.symbol, SHARES, (before) => {
+      const { cost } = closing(before, received.closed);
+      return {
+        quantity: Quantity.add(before.quantity, received.quantity),
+        cost: received.opened.reduce((sum, lot) => Money.add(sum, lot.cost), cost),
+      };
+    });
+  return amount === undefined || payDate === undefined ? next : withDue(next, payDate, amount);
 }
 
 function imported(snapshot: PortfolioSnapshot, positions: readonly ImportedPosition[]): PortfolioSnapshot {

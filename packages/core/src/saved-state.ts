@@ -108,6 +108,8 @@ export interface SavedState {
   readonly orders: readonly SavedOrder[];
   readonly listed: readonly Instrument[];
   readonly adjusted?: readonly (readonly [string, string])[];
+  /** Symbols that corporate actions have ended, with their successors; absent = none. */
+  readonly retired?: readonly (readonly [string, string])[];
   readonly actions: readonly AnnouncedAction[];
   readonly exercisePrices?: readonly (readonly [
     string,
@@ -214,6 +216,7 @@ export function stateToSave(
     portfolios,
     listed: [...state.listed.values()],
     ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
+    ...(state.retired.size > 0 && { retired: [...state.retired].sort(bySymbol) }),
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
     ...(state.exercisePrices.size > 0 && {
       exercisePrices: [...state.exercisePrices].sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -367,6 +370,7 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
   }
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const [from, to] of saved.adjusted ?? []) state.adjusted.set(from, to);
+  for (const [symbol, successor] of saved.retired ?? []) state.retired.set(symbol, successor);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
   for (const { symbol, bid, ask, modelledBid, modelledAsk } of saved.taken) {
     const book = bookOf(state, symbol);

@@ -39,7 +39,7 @@ export interface Counters {
   outcome: number;
 }
 
-/** An announced dividend or split. Kept for some days after its ex-date so that it cannot be announced twice. */
+/** An announced corporate action. Kept for some days after its ex-date so that it cannot be announced twice. */
 export interface AnnouncedAction {
   readonly actionId: string;
   readonly number: number;
@@ -62,9 +62,11 @@ interface ActionProgress {
   readonly through: number;
   /** The next one, if it has so many orders that it is done in part. */
   readonly within?: PortfolioInPart;
-  /** Splits only: the mark before the split. */
+  /** The mark before the action: of splits, and of actions that give or end shares. */
   readonly mark?: Price;
-  /** Splits only: old and new symbol of each adjusted series on the symbol, in the order of renaming. */
+  /** The mark of the shares that an action gives: the price of fractions, and of shares in taxes. */
+  readonly newMark?: Price;
+  /** Old and new symbol of each adjusted series on the symbol, in the order of renaming. */
   readonly series: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -207,6 +209,8 @@ interface KnownState {
   /** Series that a split has replaced, with their new symbols; the old ones no longer trade (D89). */
   readonly adjusted: Map<string, string>;
   readonly actions: Map<string, AnnouncedAction>;
+  /** Symbols whose shares a corporate action has ended, with their successor; '' = none (D208). */
+  readonly retired: Map<string, string>;
   /** By underlying: the mark of the latest close, by which options on it are exercised although they trade on (D69). */
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
   /** By agent: use of daily caps, for the latest day with any. */
@@ -252,7 +256,7 @@ interface DerivedState {
   readonly multiLegOrdersOn: MultiLegOrderIndexes;
   /** Open orders in options, multi-leg orders included, by underlying. */
   readonly optionOrders: Map<string, Set<Order>>;
-  /** Candidates of the dividend or split in progress, oldest first; kept from one slice of it to the next. */
+  /** Candidates of the corporate action in progress, oldest first; kept from one slice of it to the next. */
   concerned: { readonly actionId: string; readonly portfolios: readonly Portfolio[] } | undefined;
   /** By symbol: the portfolios that hold it. No entry is empty. */
   readonly holders: Map<string, Set<Portfolio>>;
@@ -335,6 +339,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     listed: new Map(),
     adjusted: new Map(),
     actions: new Map(),
+    retired: new Map(),
     exercisePrices: new Map(),
     agents: new Map(),
     closedThrough: undefined,

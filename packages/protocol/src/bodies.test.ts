@@ -233,7 +233,7 @@ describe('Bodies of simulation control', () => {
           { ...split, ratio: { new: 0 } },
           { ...dividend, payDate: '2026-03-01' },
           { ...split, amountPerShare: 1 },
-          { type: 'MERGER' },
+          { type: 'RIGHTS' },
         ],
       }),
     ).toEqual([
@@ -241,7 +241,42 @@ describe('Bodies of simulation control', () => {
       'actions.0.ratio.old must be a positive number',
       'actions.1.payDate must not be before exDate',
       'property actions.2.amountPerShare should not exist',
-      'actions.3.type must be SPLIT or CASH_DIVIDEND',
+      'actions.3.type must be one of SPLIT, CASH_DIVIDEND, SPECIAL_DIVIDEND, STOCK_DIVIDEND, SYMBOL_CHANGE, SPIN_OFF, MERGER, DELISTING',
+    ]);
+  });
+
+  it('corporate actions: each kind takes its own fields and no others', () => {
+    const of = { symbol: 'XYZ', exDate: '2026-03-02' };
+    const actions = [
+      { type: 'SPECIAL_DIVIDEND', ...of, cashPerShare: 15, payDate: '2026-03-20' },
+      { type: 'STOCK_DIVIDEND', ...of, rate: 0.1 },
+      { type: 'SYMBOL_CHANGE', ...of, newSymbol: 'NEW' },
+      { type: 'SPIN_OFF', ...of, newSymbol: 'NEW', ratio: { new: 1, old: 3 }, basisPercent: 23.4831 },
+      { type: 'SPIN_OFF', ...of, newSymbol: 'NEW', ratio: 0.241917, basisPercent: 99.9999 },
+      { type: 'MERGER', ...of, newSymbol: 'NEW', ratio: 1.437, cashPerShare: 53.75 },
+      { type: 'MERGER', ...of, cashPerShare: 95 },
+      { type: 'DELISTING', ...of, cashPerShare: 0 },
+    ];
+    expect(judge(CorporateActionsBody, { actions })).toEqual([]);
+    expect(
+      judge(CorporateActionsBody, {
+        actions: [
+          { type: 'STOCK_DIVIDEND', ...of, rate: 0 },
+          { type: 'SPIN_OFF', ...of, newSymbol: 'NEW', ratio: 0, basisPercent: 100 },
+          { type: 'MERGER', ...of },
+          { type: 'MERGER', ...of, newSymbol: 'NEW' },
+          { type: 'DELISTING', ...of },
+          { type: 'SYMBOL_CHANGE', ...of, newSymbol: 'NEW', ratio: 1 },
+        ],
+      }),
+    ).toEqual([
+      'actions.0.rate must be a positive number',
+      'actions.1.ratio must be a positive number with up to 6 decimals, or { new, old } of whole numbers',
+      'actions.1.basisPercent must be less than 100',
+      'actions.2.cashPerShare must be given, or newSymbol with ratio',
+      'actions.3.ratio must be given together with newSymbol',
+      'actions.4.cashPerShare must be a non-negative number',
+      'property actions.5.ratio should not exist',
     ]);
   });
 

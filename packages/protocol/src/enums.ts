@@ -222,7 +222,16 @@ export type CallType = (typeof callTypes)[number];
 export const callStatuses = ['OPEN', 'MET', 'LIQUIDATED'] as const;
 export type CallStatus = (typeof callStatuses)[number];
 
-export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
+export const corporateActionTypes = [
+  'SPLIT',
+  'CASH_DIVIDEND',
+  'SPECIAL_DIVIDEND',
+  'STOCK_DIVIDEND',
+  'SYMBOL_CHANGE',
+  'SPIN_OFF',
+  'MERGER',
+  'DELISTING',
+] as const;
 export type CorporateActionType = (typeof corporateActionTypes)[number];
 export const corporateActionStatuses = ['ANNOUNCED', 'EFFECTIVE'] as const;
 

@@ -265,7 +265,110 @@ export const CashDividendAction = ruled(
 );
 export type CashDividendAction = Static<typeof CashDividendAction>;
 
-export const CorporateAction = oneOf('CorporateAction', 'type', [SplitAction, CashDividendAction]);
+/** Fields that the other kinds of corporate actions have in common (D208). */
+const ofAction = () => ({ symbol: text(), exDate: simulatedDate() });
+
+const newSymbolText = (): ReturnType<typeof text> =>
+  text({ description: 'Symbol of the new shares; listed on the ex-date if it is not.' });
+
+const payDateText = () =>
+  optional(simulatedDate({ description: 'Absent, or before the ex-date = the ex-date.' }));
+
+const sharesRatio = () =>
+  Type.Union(
+    [
+      positive({ maximum: 1e6, decimals: 6 }),
+      closed('SharesRatio', { new: integer(1, 1_000_000), old: integer(1, 1_000_000) }),
+    ],
+    {
+      description:
+        'New shares for each old one: a number with up to six decimals, or whole numbers `{ new, old }`.',
+      'x-expected': 'must be a positive number with up to 6 decimals, or { new, old } of whole numbers',
+    },
+  );
+
+export const SpecialDividendAction = closed('SpecialDividendAction', {
+  type: exactly('SPECIAL_DIVIDEND'),
+  ...ofAction(),
+  payDate: payDateText(),
+  cashPerShare: price(),
+});
+export type SpecialDividendAction = Static<typeof SpecialDividendAction>;
+
+export const StockDividendAction = closed('StockDividendAction', {
+  type: exactly('STOCK_DIVIDEND'),
+  ...ofAction(),
+  rate: positive(
+    { maximum: 100, decimals: 6 },
+    { description: 'New shares for each share held: 0.1 is a dividend of 10 %.' },
+  ),
+});
+export type StockDividendAction = Static<typeof StockDividendAction>;
+
+export const SymbolChangeAction = closed('SymbolChangeAction', {
+  type: exactly('SYMBOL_CHANGE'),
+  ...ofAction(),
+  newSymbol: text({ description: 'A symbol without a quote, position or order in the simulation.' }),
+});
+export type SymbolChangeAction = Static<typeof SymbolChangeAction>;
+
+export const SpinOffAction = ruled(
+  closed('SpinOffAction', {
+    type: exactly('SPIN_OFF'),
+    ...ofAction(),
+    newSymbol: newSymbolText(),
+    ratio: sharesRatio(),
+    basisPercent: positive(
+      { maximum: 100, decimals: 4 },
+      { description: 'Part of the cost that passes to the new shares, in percent: above 0, below 100.' },
+    ),
+  }),
+  (body, report) => {
+    if (body.basisPercent === 100) report.field('basisPercent', 'must be less than 100');
+  },
+);
+export type SpinOffAction = Static<typeof SpinOffAction>;
+
+export const MergerAction = ruled(
+  closed('MergerAction', {
+    type: exactly('MERGER'),
+    ...ofAction(),
+    newSymbol: optional(newSymbolText()),
+    ratio: optional(sharesRatio()),
+    cashPerShare: optional(price()),
+    payDate: payDateText(),
+  }),
+  (body, report) => {
+    if ((body.newSymbol === undefined) !== (body.ratio === undefined)) {
+      if (body.ratio === undefined) report.field('ratio', 'must be given together with newSymbol');
+      else report.field('newSymbol', 'must be given together with ratio');
+    }
+    if (body.newSymbol === undefined && body.ratio === undefined && body.cashPerShare === undefined)
+      report.field('cashPerShare', 'must be given, or newSymbol with ratio');
+    if (body.payDate !== undefined && body.cashPerShare === undefined)
+      report.field('payDate', 'should not exist without cashPerShare');
+  },
+);
+export type MergerAction = Static<typeof MergerAction>;
+
+export const DelistingAction = closed('DelistingAction', {
+  type: exactly('DELISTING'),
+  ...ofAction(),
+  cashPerShare: nonNegative(priceBounds, { description: '0 = worthless.' }),
+  payDate: payDateText(),
+});
+export type DelistingAction = Static<typeof DelistingAction>;
+
+export const CorporateAction = oneOf('CorporateAction', 'type', [
+  SplitAction,
+  CashDividendAction,
+  SpecialDividendAction,
+  StockDividendAction,
+  SymbolChangeAction,
+  SpinOffAction,
+  MergerAction,
+  DelistingAction,
+]);
 export type CorporateAction = Static<typeof CorporateAction>;
 
 export const CorporateActionsBody = closed(
@@ -285,8 +388,16 @@ export const AnnouncedAction = closed('AnnouncedAction', {
   symbol: anyText(),
   exDate: date(),
   payDate: optional(date()),
-  ratio: optional(closed('AnnouncedRatio', { new: number(), old: number() })),
-  amountPerShare: optional(number()),
+  ratio: optional(
+    Type.Union([closed('AnnouncedRatio', { new: number(), old: number() }), number()], {
+      description: 'As it was announced; of splits in the smallest whole numbers.',
+    }),
+  ),
+  amountPerShare: optional(number({ description: 'CASH_DIVIDEND only.' })),
+  cashPerShare: optional(number()),
+  rate: optional(number()),
+  newSymbol: optional(anyText()),
+  basisPercent: optional(number()),
   effectiveAt: instant({ description: '03:00 New York on the ex-date.' }),
   status: choice(corporateActionStatuses),
 });

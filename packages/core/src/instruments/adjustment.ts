@@ -1,6 +1,8 @@
+import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import type { OptionContract } from './option.js';
+import { divideRounded, multiplyDivide } from '../values/scaled.js';
+import type { DeliveredShares, OptionContract } from './option.js';
 import { formatOsi, rootOfOsi } from './osi.js';
 
 /** `new` whole shares for `old`, without a common divisor. */
@@ -36,7 +38,19 @@ export function adjustedBySplit(
   if (isWhole(ratio)) {
     const strike = strikeAfter(contract.strike, ratio.new);
     const symbol = firstFree({ ...contract, strike }, [root, ...digitsBehind(root)], isTaken);
-    return { contract: { ...contract, symbol, strike }, contracts: ratio.new };
+    const { cash, others } = contract;
+    return {
+      contract: {
+        ...contract,
+        symbol,
+        strike,
+        ...(cash !== undefined && { cash: Money.scale(cash, 1, ratio.new) }),
+        ...(others !== undefined && {
+          others: others.map((one) => ({ ...one, shares: Math.floor(one.shares / ratio.new) })),
+        }),
+      },
+      contracts: ratio.new,
+    };
   }
   const symbol = firstFree(contract, digitsBehind(root), isTaken);
   const { deliverable, inLieu = Quantity.zero, ...terms } = contract;
@@ -48,6 +62,167 @@ export function adjustedBySplit(
     contract: { ...terms, symbol, deliverable: shares, ...(rest > 0 && { inLieu: rest }) },
     contracts: 1,
   };
+}
+
+const SHARE = Quantity.of(1);
+/** Strikes in symbols have three decimals. */
+const STRIKE_UNIT = Price.of('0.001');
+/** Below this a strike stays, and what is missing becomes cash in the deliverable (D208). */
+const LEAST_STRIKE = CENT;
+
+/** Shares of the underlying that a contract delivers, with a fraction paid in cash. */
+const deliveredUnits = ({ deliverable, inLieu = Quantity.zero }: OptionContract): number =>
+  Quantity.of(deliverable) + inLieu;
+
+/**
+ * A special dividend lowers the strike by the amount on the shares of a unit, to a thousandth; the contract delivers the same (D208). Under a
+ * cent the strike is a cent, and the contract also delivers what is missing.
+ */
+export function adjustedByDividend(
+  contract: OptionContract,
+  amountPerShare: Price,
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
+  const lowering = multiplyDivide(
+    amountPerShare,
+    deliveredUnits(contract),
+    Math.round(SHARE * contract.multiplier),
+    'half-up',
+  );
+  const exact = divideRounded(contract.strike - lowering, STRIKE_UNIT, 'half-up') * STRIKE_UNIT;
+  const root = rootOfOsi(contract.symbol);
+  if (exact >= LEAST_STRIKE) {
+    const strike = Price.ofUnits(exact);
+    const symbol = firstFree({ ...contract, strike }, [root, ...digitsBehind(root)], isTaken);
+    return { contract: { ...contract, symbol, strike }, contracts: 1 };
+  }
+  const strike = LEAST_STRIKE;
+  const missing = Money.toCents(Money.ofContracts(Price.ofUnits(strike - exact), SHARE, contract.multiplier));
+  const symbol = firstFree({ ...contract, strike }, digitsBehind(root), isTaken);
+  const cash = Money.add(contract.cash ?? Money.zero, missing);
+  return { contract: { ...contract, symbol, strike, cash }, contracts: 1 };
+}
+
+/** A change of the symbol renames the root, whose digit stays (D208). */
+export function renamedContract(
+  contract: OptionContract,
+  from: string,
+  to: string,
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
+  const root = rootOfOsi(contract.symbol);
+  const [oldRoot, newRoot] = [rootFor(from), rootFor(to)];
+  const digit = root.startsWith(oldRoot) ? root.slice(oldRoot.length) : '';
+  const symbol = firstFree(contract, [newRoot + digit, ...digitsBehind(newRoot)], isTaken);
+  const { others } = contract;
+  const underlying = contract.underlying === from ? to : contract.underlying;
+  return {
+    contract: {
+      ...contract,
+      symbol: contract.underlying === from ? symbol : contract.symbol,
+      underlying,
+      ...(others !== undefined && {
+        others: others.map((one) => (one.symbol === from ? { ...one, symbol: to } : one)),
+      }),
+    },
+    contracts: 1,
+  };
+}
+
+/** Roots of ordinary contracts have no dot: BRK.B has BRKB. */
+const rootFor = (symbol: string): string => symbol.replaceAll('.', '');
+
+/** A spin-off adds whole new shares, and cash for the fraction of one at its mark (D208). */
+export function adjustedBySpinOff(
+  contract: OptionContract,
+  { newSymbol, ratio }: { readonly newSymbol: string; readonly ratio: SplitRatio },
+  newMark: Price | undefined,
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
+  const given = sharesGiven(contract, ratio, newMark);
+  const symbol = firstFree(contract, digitsBehind(rootOfOsi(contract.symbol)), isTaken);
+  const cash = Money.add(contract.cash ?? Money.zero, given.cash);
+  const others = withShares(contract.others ?? [], newSymbol, given.shares);
+  return {
+    contract: {
+      ...contract,
+      symbol,
+      ...(cash !== 0 && { cash }),
+      ...(others.length > 0 && { others }),
+    },
+    contracts: 1,
+  };
+}
+
+/** A merger for shares replaces the shares by whole ones of the acquirer, with cash for the fraction of one and for each share (D208). */
+export function adjustedByMerger(
+  contract: OptionContract,
+  {
+    newSymbol,
+    ratio,
+    cashPerShare,
+    newMark,
+    hasSeries,
+  }: {
+    readonly newSymbol: string;
+    readonly ratio: SplitRatio;
+    readonly cashPerShare: Price | undefined;
+    readonly newMark: Price | undefined;
+    /** True when there are contracts on the acquirer. */
+    readonly hasSeries: boolean;
+  },
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
+  const given = sharesGiven(contract, ratio, newMark);
+  const paid =
+    cashPerShare === undefined
+      ? Money.zero
+      : Money.toCents(Money.of(cashPerShare, Quantity.ofUnits(deliveredUnits(contract))));
+  const cash = Money.add(Money.add(contract.cash ?? Money.zero, given.cash), paid);
+  const root = rootFor(newSymbol);
+  const { inLieu: _, inLieuAtSplit: __, cash: ___, others = [], ...terms } = contract;
+  const isPlain =
+    ratio.new === ratio.old &&
+    cash === 0 &&
+    others.length === 0 &&
+    contract.deliverable === contract.multiplier;
+  const roots = isPlain && !hasSeries ? [root, ...digitsBehind(root)] : digitsBehind(root);
+  const same = others.find(({ symbol }) => symbol === newSymbol)?.shares ?? 0;
+  const rest = others.filter(({ symbol }) => symbol !== newSymbol);
+  return {
+    contract: {
+      ...terms,
+      symbol: firstFree(contract, roots, isTaken),
+      underlying: newSymbol,
+      deliverable: given.shares + same,
+      ...(cash !== 0 && { cash }),
+      ...(rest.length > 0 && { others: rest }),
+    },
+    contracts: 1,
+  };
+}
+
+/** Whole new shares for those of a contract, and cash for the fraction, in cents. */
+function sharesGiven(
+  contract: OptionContract,
+  ratio: SplitRatio,
+  newMark: Price | undefined,
+): { readonly shares: number; readonly cash: Money } {
+  const units = multiplyDivide(deliveredUnits(contract), ratio.new, ratio.old, 'down');
+  const shares = Math.floor(units / SHARE);
+  const fraction = Quantity.ofUnits(units - Quantity.of(shares));
+  const cash = newMark === undefined ? Money.zero : Money.toCents(Money.of(newMark, fraction));
+  return { shares, cash };
+}
+
+function withShares(
+  others: readonly DeliveredShares[],
+  symbol: string,
+  shares: number,
+): readonly DeliveredShares[] {
+  if (shares === 0) return others;
+  const before = others.find((one) => one.symbol === symbol)?.shares ?? 0;
+  return [...others.filter((one) => one.symbol !== symbol), { symbol, shares: before + shares }];
 }
 
 function strikeAfter(strike: Price, times: number): Price {

@@ -6,12 +6,34 @@ import type { OptionContract } from './option.js';
 /** In-the-money amount from which a contract is exercised unless its holder instructs otherwise (D85). */
 const LEAST_IN_THE_MONEY = Price.of('0.01');
 
-/** Value of a contract's shares, including a fractional one, at a price of the underlying; for cash settlement its multiple. */
+/**
+ * Value of a contract's deliverable at a price of the underlying: its shares, including a fractional one, and its cash; for cash settlement
+ * a multiple of the price. Shares of other symbols count as the cash that they are worth (`withOthersInCash`).
+ */
 function deliveryValue(contract: OptionContract, price: Price): Money {
-  const { deliverable, inLieu = Quantity.zero, multiplier, settlement } = contract;
+  const { deliverable, inLieu = Quantity.zero, multiplier, settlement, cash = Money.zero } = contract;
   return settlement === 'CASH'
     ? Money.ofContracts(price, Quantity.of(1), multiplier)
-    : Money.of(price, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
+    : Money.add(cash, Money.of(price, Quantity.ofUnits(Quantity.of(deliverable) + inLieu)));
+}
+
+/**
+ * A contract to be valued: shares of other symbols that it delivers are part of its cash, at their marks (D208). One without a mark counts
+ * nothing.
+ */
+export function withOthersInCash<Contract extends Pick<OptionContract, 'cash' | 'others'>>(
+  contract: Contract,
+  mark: (symbol: string) => Price | undefined,
+): Contract {
+  const { others } = contract;
+  if (others === undefined) return contract;
+  let cash: number = contract.cash ?? 0;
+  for (const { symbol, shares } of others) {
+    const price = mark(symbol);
+    if (price !== undefined) cash += Money.of(price, Quantity.of(shares));
+  }
+  const { others: _, ...rest } = contract;
+  return { ...rest, cash: Money.ofUnits(cash) } as Contract;
 }
 
 /** Amount paid for the deliverable of one contract. */

@@ -114,7 +114,8 @@ export function possibleUnderlyingsOf(
   listed: ReadonlyMap<string, Instrument>,
 ): readonly string[] {
   const contract = listed.get(symbol);
-  if (contract?.assetClass === 'OPTION') return [contract.underlying];
+  if (contract?.assetClass === 'OPTION')
+    return [contract.underlying, ...(contract.others ?? []).map((other) => other.symbol)];
   const root = rootOfOsi(symbol);
   const usual = defaultUnderlyingOf(root);
   return endsInDigit(root) && usual !== root ? [usual, root] : [usual];

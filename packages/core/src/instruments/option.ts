@@ -7,6 +7,12 @@ import type { TradingDate } from '../values/trading-date.js';
 /** Margin rate class of an underlying: a stock's, or the lower one of a broad index and its funds. */
 export type UnderlyingClass = 'EQUITY' | 'NARROW_INDEX' | 'BROAD_INDEX';
 
+/** Whole shares of a symbol that one contract delivers. */
+export interface DeliveredShares {
+  readonly symbol: string;
+  readonly shares: number;
+}
+
 /** A listed option contract. */
 export interface OptionContract {
   readonly assetClass: 'OPTION';
@@ -34,9 +40,21 @@ export interface OptionContract {
    * fractions.
    */
   readonly inLieuAtSplit?: Money;
+  /** Cash that one contract delivers beside its shares, fixed by a corporate action (D208); absent = none. */
+  readonly cash?: Money;
+  /** Shares of other symbols that one contract delivers beside those of its underlying (D208); absent = none. */
+  readonly others?: readonly DeliveredShares[];
   /** Minimum price increment of its orders; absent = that of its class (D70). */
   readonly tickSize?: Price;
 }
+
+/** True when two contracts deliver the same shares of other symbols. */
+export const hasSameOthers = (
+  { others: a = [] }: Pick<OptionContract, 'others'>,
+  { others: b = [] }: Pick<OptionContract, 'others'>,
+): boolean =>
+  a.length === b.length &&
+  a.every(({ symbol, shares }, index) => b[index]?.symbol === symbol && b[index].shares === shares);
 
 /** Terms that the contracts of one expiration share, except strikes. */
 export type OptionSeries = Omit<OptionContract, 'symbol' | 'optionType' | 'strike'>;

@@ -58,6 +58,10 @@ export type LedgerEntryType =
   | 'SETTLEMENT'
   | 'DIVIDEND'
   | 'CASH_IN_LIEU'
+  /** Shares that meet an opposite position at a spin-off. */
+  | 'SPIN_OFF'
+  | 'MERGER'
+  | 'DELISTING'
   | 'VARIATION'
   | 'EXERCISE'
   | 'ASSIGNMENT'

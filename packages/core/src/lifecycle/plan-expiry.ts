@@ -5,11 +5,13 @@ import {
   isInTheMoney,
   sharesValue,
   strikeValue,
+  withOthersInCash,
 } from '../instruments/exercise-value.js';
 import type { OptionContract } from '../instruments/option.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { multiplyDivide } from '../values/scaled.js';
 import type { OptionEventType } from './option-event.js';
 
 /*
@@ -70,7 +72,8 @@ export function deliveryOf(
   const comesIn = (optionType === 'CALL') === count > 0;
   const way = comesIn ? 1 : -1;
   const rest = price === undefined ? 0 : inLieuValue(contract, price);
-  const paid = Money.toCents(Money.ofUnits((strikeValue(contract) - rest) * contracts));
+  const { cash: delivered = 0 } = contract;
+  const paid = Money.toCents(Money.ofUnits((strikeValue(contract) - rest - delivered) * contracts));
   return {
     act: count > 0 ? 'EXERCISED' : 'ASSIGNED',
     contract,
@@ -79,6 +82,41 @@ export function deliveryOf(
     shares: Quantity.ofUnits(way * Quantity.of(deliverable * contracts)),
     cash: Money.ofUnits(-way * paid),
   };
+}
+
+/**
+ * The same for contracts that deliver shares of several symbols: one event for each. Of the strike less cash, each has the part of its mark;
+ * shares without a mark have none (D208).
+ */
+export function deliveriesOf(
+  contract: OptionContract,
+  count: number,
+  price: Price | undefined,
+  mark: (symbol: string) => Price | undefined,
+): readonly PlannedOptionEvent[] {
+  const whole = deliveryOf(contract, count, price);
+  const { others, deliverable } = contract;
+  if (others === undefined) return [whole];
+  const worth = (of: Price | undefined, shares: number): number =>
+    of === undefined ? 0 : sharesValue(of, Quantity.of(shares));
+  const values = others.map((other) => worth(mark(other.symbol), other.shares));
+  const all = values.reduce((sum, value) => sum + value, worth(price, deliverable));
+  const way = whole.shares < 0 ? -1 : 1;
+  let left: number = whole.cash;
+  const more = others.map((other, index): PlannedOptionEvent => {
+    const share = all === 0 ? 0 : multiplyDivide(whole.cash, values[index] ?? 0, all, 'down');
+    const cash = Money.downToCents(Money.ofUnits(share));
+    left -= cash;
+    return {
+      act: whole.act,
+      contract: { ...contract, underlying: other.symbol },
+      count: whole.count,
+      closes: false,
+      shares: Quantity.ofUnits(way * Quantity.of(other.shares * whole.count)),
+      cash,
+    };
+  });
+  return [{ ...whole, cash: Money.ofUnits(left) }, ...more];
 }
 
 /** Cash settlement of the in-the-money amount: received by a holder, paid by a writer. */
@@ -110,13 +148,19 @@ interface Sorted {
   readonly shorts: readonly EndingSeries[];
 }
 
-function sorted(series: readonly EndingSeries[], price: Price | undefined): Sorted {
+/** A portfolio that may not owe receives and delivers the shares of its underlying; shares of other symbols settle in cash at their marks. */
+const othersInCash = <Series extends EndingSeries>(series: Series, mark: MarkOf): Series => ({
+  ...series,
+  contract: withOthersInCash(series.contract, mark),
+});
+
+function sorted(series: readonly EndingSeries[], price: Price | undefined, mark: MarkOf): Sorted {
   const events: PlannedOptionEvent[] = [];
   const longs: EndingSeries[] = [];
   const shorts: EndingSeries[] = [];
   for (const one of series) {
     const { contract, count } = one;
-    if (price === undefined || !isInTheMoney(contract, price)) {
+    if (price === undefined || !isInTheMoney(withOthersInCash(contract, mark), price)) {
       events.push(expired(contract, count));
       continue;
     }
@@ -140,8 +184,9 @@ export function planExpiry(
   price: Price | undefined,
   means: Means | undefined,
   behind: readonly ProtectiveLong[] = [],
+  mark: MarkOf = unmarked,
 ): PlannedOptionEvent[] {
-  const asInstructed = planEnd(series, price, means, behind);
+  const asInstructed = planEnd(series, price, means, behind, mark);
   if (means === undefined || cashShortfallAfter(asInstructed, means) === 0) return asInstructed;
   const events = series.some(({ kept }) => kept > 0)
     ? planEnd(
@@ -149,26 +194,45 @@ export function planExpiry(
         price,
         means,
         behind,
+        mark,
       )
     : asInstructed;
   return withinCash([...events, ...sellProtectiveLongs(events, means, behind)], means);
 }
+
+/** Plans the end of contracts whose shares became cash: all settle by their value, whatever they delivered (D208). */
+export function planEndInCash(
+  series: readonly EndingSeries[],
+  price: Price,
+  means: Means | undefined,
+): PlannedOptionEvent[] {
+  const events = series.map(({ contract, count }) =>
+    isInTheMoney(contract, price) ? cashSettlementOf(contract, count, price) : expired(contract, count),
+  );
+  return means === undefined ? events : withinCash(events, means);
+}
+
+/** Marks of the shares of other symbols that contracts deliver. */
+type MarkOf = (symbol: string) => Price | undefined;
+
+const unmarked: MarkOf = () => undefined;
 
 function planEnd(
   series: readonly EndingSeries[],
   price: Price | undefined,
   means: Means | undefined,
   behind: readonly ProtectiveLong[],
+  mark: MarkOf,
 ): PlannedOptionEvent[] {
-  const { events, longs, shorts } = sorted(series, price);
+  const { events, longs, shorts } = sorted(series, price, mark);
   if (price === undefined || longs.length + shorts.length === 0) return events;
   const deliveries =
     means === undefined
-      ? [...longs, ...shorts].map(({ contract, count }) => deliveryOf(contract, count, price))
+      ? [...longs, ...shorts].flatMap(({ contract, count }) => deliveriesOf(contract, count, price, mark))
       : new WithinMeans(means, price).take(
-          longs,
-          shorts,
-          behind.filter(({ isExercisable }) => isExercisable),
+          longs.map((one) => othersInCash(one, mark)),
+          shorts.map((one) => othersInCash(one, mark)),
+          behind.filter(({ isExercisable }) => isExercisable).map((one) => othersInCash(one, mark)),
         );
   return [...events, ...purchasesFirst(deliveries)];
 }
@@ -237,12 +301,17 @@ export function planAssignment(
   longs: readonly EndingSeries[],
   price: Price,
   means: Means | undefined,
+  mark: MarkOf = unmarked,
 ): PlannedOptionEvent[] {
   const { contract, count } = assigned;
   if (contract.settlement === 'CASH')
     return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
-  if (means === undefined) return [deliveryOf(contract, count, price)];
-  return withinCash(purchasesFirst(new WithinMeans(means, price).assign(assigned, longs)), means);
+  if (means === undefined) return [...deliveriesOf(contract, count, price, mark)];
+  const planned = new WithinMeans(means, price).assign(
+    othersInCash(assigned, mark),
+    longs.map((one) => othersInCash(one, mark)),
+  );
+  return withinCash(purchasesFirst(planned), means);
 }
 
 /** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means allow. */

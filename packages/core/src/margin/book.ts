@@ -1,5 +1,5 @@
 import type { Calendar } from '../calendar/calendar.js';
-import type { CashDividend } from '../corporate-actions/corporate-action.js';
+import type { Dividend } from '../corporate-actions/corporate-action.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Instant } from '../values/instant.js';
 import type { Money } from '../values/money.js';
@@ -44,7 +44,7 @@ export interface Underlying {
   /** 1 except for leveraged funds; negative for an inverse fund. */
   readonly leverageFactor: number;
   /** Announced cash dividends, which the model deducts from the price (D71). */
-  readonly dividends: readonly CashDividend[];
+  readonly dividends: readonly Dividend[];
 }
 
 /** Requirement of a class group under portfolio margin, and its scenarios. */

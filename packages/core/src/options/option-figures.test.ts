@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { calendarById } from '../calendar/calendars.js';
-import type { CashDividend } from '../corporate-actions/corporate-action.js';
+import type { Dividend } from '../corporate-actions/corporate-action.js';
 import { plainEquity } from '../instruments/equity.js';
 import type { Instrument } from '../instruments/instrument.js';
 import type { OptionContract } from '../instruments/option.js';
@@ -104,7 +104,7 @@ describe('the underlying of options that has no quote (D85)', () => {
     };
     const price = underlyingPriceOf(contractOf(CALL), marketOf(quotes))! / 1e8;
     expect(price).toBeCloseTo(200 * Math.exp(-0.04 * YEARS) + 10 - 4.5, 7);
-    const dividend: CashDividend = {
+    const dividend: Dividend = {
       type: 'CASH_DIVIDEND',
       symbol: 'AAPL',
       exDate: TradingDate.of('2026-02-09'),

@@ -1,5 +1,5 @@
 import type { Calendar } from '../calendar/calendar.js';
-import type { CashDividend } from '../corporate-actions/corporate-action.js';
+import type { Dividend } from '../corporate-actions/corporate-action.js';
 import type { Instrument } from '../instruments/instrument.js';
 import type { OptionContract } from '../instruments/option.js';
 import type { Quote } from '../market/quote.js';
@@ -15,7 +15,7 @@ export interface OptionMarket {
   quote(symbol: string): Quote | undefined;
   instrument(symbol: string): Instrument | undefined;
   /** Announced dividends, past or future. */
-  dividendsOn(symbol: string): readonly CashDividend[];
+  dividendsOn(symbol: string): readonly Dividend[];
   /** The individually listed options of an underlying and an expiration. */
   optionsListed(underlying: string, expiration: TradingDate): Iterable<OptionContract>;
 }

@@ -41,7 +41,9 @@ function nearestPair({ underlying, expiration }: OptionSeries, market: OptionMar
   for (const contract of market.optionsListed(underlying, expiration)) {
     const quote = market.quote(contract.symbol);
     const mark = quote && optionMarkOf(quote);
-    if (mark === undefined || contract.deliverable !== contract.multiplier) continue;
+    const { deliverable, multiplier, cash, others } = contract;
+    if (mark === undefined || deliverable !== multiplier || cash !== undefined || others !== undefined)
+      continue;
     const key = `${rootOfOsi(contract.symbol)} ${contract.strike}`;
     const other = halves.get(key);
     if (other === undefined) {

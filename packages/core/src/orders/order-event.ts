@@ -91,7 +91,7 @@ export interface OrderMoved {
   readonly order: number;
   readonly transition: OrderTransition;
   readonly changes?: ProgressChanges;
-  /** New symbols, if a split has replaced the order's series. */
+  /** New symbols, if a corporate action has replaced the order's shares or series. */
   readonly renamed?: RenamedOrder;
   /** Remaining script of the order, restated for a split (D248). */
   readonly script?: OrderScript;
@@ -101,4 +101,6 @@ export interface OrderMoved {
 export interface RenamedOrder {
   readonly symbol: string;
   readonly legs?: readonly OrderLeg[];
+  /** Symbol of the new underlying of an order in options; absent = as before. */
+  readonly underlying?: string;
 }

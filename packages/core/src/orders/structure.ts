@@ -1,3 +1,4 @@
+import { hasSameOthers } from '../instruments/option.js';
 import type { OptionContract } from '../instruments/option.js';
 import { Price } from '../values/price.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
@@ -92,7 +93,9 @@ const isOfOne = ({ contract: a }: Leg, { contract: b }: Leg): boolean =>
   a.underlying === b.underlying &&
   a.multiplier === b.multiplier &&
   a.deliverable === b.deliverable &&
-  (a.inLieu ?? 0) === (b.inLieu ?? 0);
+  (a.inLieu ?? 0) === (b.inLieu ?? 0) &&
+  (a.cash ?? 0) === (b.cash ?? 0) &&
+  hasSameOthers(a, b);
 
 /** Number of distinct values in a short list. */
 function different(values: readonly unknown[]): number {

@@ -1,4 +1,5 @@
 import type { BrokerConfiguration } from '../brokers/broker.js';
+import { withOthersInCash } from '../instruments/exercise-value.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
 import type { Amounts, BookMarket, ClassesElsewhere, Holding, MarginTerms } from '../margin/book.js';
@@ -56,6 +57,17 @@ export function sumsOf(portfolio: Portfolio, source: ValuationSource, broker: Br
   return { values, amounts };
 }
 
+/** The instrument of a position: shares of other symbols that a contract delivers are cash in it, at their marks (D208). */
+export function valuedInstrument(
+  symbol: string,
+  source: Pick<ValuationSource, 'mark' | 'instrument'>,
+): Tradable {
+  const instrument = tradableOf(symbol, source.instrument(symbol));
+  return instrument.assetClass === 'OPTION' && instrument.others !== undefined
+    ? withOthersInCash(instrument, (other) => source.mark(other))
+    : instrument;
+}
+
 /** Values positions at their marks; `holdings` receives the positions. */
 export function valuesOf(
   positions: Iterable<Position>,
@@ -69,7 +81,7 @@ export function valuesOf(
   for (const position of positions) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    const instrument = valuedInstrument(position.symbol, source);
     const mark = markOrCost(position, instrument, quantity, source);
     if (instrument.assetClass === 'FUTURE') variation += openVariationOf(position, instrument, mark);
     else {
@@ -89,7 +101,7 @@ export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holdi
   for (const position of portfolio.positions.values()) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    const instrument = valuedInstrument(position.symbol, source);
     holdings.push({ instrument, quantity, mark: markOrCost(position, instrument, quantity, source) });
   }
   return holdings;

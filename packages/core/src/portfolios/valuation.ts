@@ -1,5 +1,5 @@
 import type { BrokerConfiguration } from '../brokers/broker.js';
-import { pricePer, tradableOf } from '../instruments/instrument.js';
+import { pricePer } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { isPutSymbol } from '../instruments/osi.js';
 import type { Amounts, Holding, MarginTerms, Requirement } from '../margin/book.js';
@@ -14,7 +14,15 @@ import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { bookMarketOf, holdingsIn, marginTermsOf, markOrCost, sumsOf, valuesOf } from './book-sums.js';
+import {
+  bookMarketOf,
+  holdingsIn,
+  marginTermsOf,
+  markOrCost,
+  sumsOf,
+  valuedInstrument,
+  valuesOf,
+} from './book-sums.js';
 import type { MarketValues, ValuationSource } from './book-sums.js';
 import { cashOf, dayTradingExcess } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
@@ -310,7 +318,7 @@ export function openedOn(
       Quantity.min(closed.get(symbol) ?? Quantity.zero, openQuantity),
     );
     if (left === 0) continue;
-    const instrument = tradableOf(symbol, source.instrument(symbol));
+    const instrument = valuedInstrument(symbol, source);
     const quantity = Position.held(position) < 0 ? Quantity.negate(left) : left;
     opened.push({ instrument, quantity, mark: pricePer(instrument, tracker.openValue, openQuantity) });
   }
@@ -356,7 +364,7 @@ export function offsetGroupHeld(
   for (const position of candidatesFor(portfolio, instrument, terms)) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const other = tradableOf(position.symbol, source.instrument(position.symbol));
+    const other = valuedInstrument(position.symbol, source);
     if (offsetGroupOf(other, terms) !== chain) continue;
     held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
   }

@@ -1,4 +1,5 @@
 import { valueOf } from '../instruments/instrument.js';
+import { hasSameOthers } from '../instruments/option.js';
 import type { OptionContract } from '../instruments/option.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -134,7 +135,9 @@ const isAlike = (a: OptionContract, b: OptionContract): boolean =>
   a.style === b.style &&
   a.multiplier === b.multiplier &&
   a.deliverable === b.deliverable &&
-  (a.inLieu ?? 0) === (b.inLieu ?? 0);
+  (a.inLieu ?? 0) === (b.inLieu ?? 0) &&
+  (a.cash ?? 0) === (b.cash ?? 0) &&
+  hasSameOthers(a, b);
 
 /** Groups of contracts that settle together, the last first: its unused longs may cover an earlier one. */
 function chainsOf(legs: UncoveredContracts[], settlesAt: SettlesAt): UncoveredContracts[][] {

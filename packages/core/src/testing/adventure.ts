@@ -547,7 +547,7 @@ export class Adventure implements ContractWorld {
       const { command, events, quotes } = record;
       for (const event of events) assertPlain(event, event.type);
       const fed = command.type === 'UpdateMarket' && !command.pushed ? command.quotes : [];
-      this.auditor.note(events, [...quotes, ...fed]);
+      this.auditor.note(events, [...quotes, ...fed], record.at);
     }
     const differences = this.auditor.differences(this.market.brokerage.state);
     if (differences.length > 0) throw new Error(differences.join('; '));

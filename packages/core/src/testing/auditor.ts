@@ -1,3 +1,4 @@
+import type { CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
 import { Money } from '../values/money.js';
@@ -22,6 +23,13 @@ export class Auditor {
   private readonly margin = new AuditedMargin();
   private readonly market = new AuditedMarket();
   private readonly dividends = new Map<string, bigint>();
+  /** Announced actions; later ones follow a change of the symbol. */
+  private readonly actions: CorporateAction[] = [];
+  /** The latest action in effect on a symbol, with the marks of that moment. */
+  private readonly begun = new Map<string, Extract<Event, { type: 'ActionBegun' }>>();
+  /** Opening times of lots that are older or newer than their numbers say. */
+  private readonly openedAt = new Map<number, number>();
+  private now = 0;
   /** Shares that contracts of adjusted series deliver. */
   private readonly delivered = new Map<string, bigint>();
   private readonly entries = new Set<number>();
@@ -40,8 +48,9 @@ export class Auditor {
     this.tiersOf = tiersOf;
   }
 
-  /** Applies events, in order, with the quotes of their record. Throws on the first violation. */
-  note(events: readonly Event[], quotes: readonly Quote[] = []): void {
+  /** Applies events of an instant, in order, with the quotes of their record. Throws on the first violation. */
+  note(events: readonly Event[], quotes: readonly Quote[] = [], at = 0): void {
+    this.now = at;
     this.market.note(quotes);
     for (const event of events) this.noteOne(event);
   }
@@ -110,15 +119,20 @@ export class Auditor {
         return this.noteSettlement(event);
       case 'ActionsAnnounced':
         for (const { action } of event.actions) {
-          if (action.type === 'CASH_DIVIDEND') {
-            this.dividends.set(`${action.symbol} ${action.exDate}`, big(action.amountPerShare));
-          }
+          this.actions.push(action);
+          if (action.type === 'CASH_DIVIDEND' || action.type === 'SPECIAL_DIVIDEND')
+            this.dividends.set(
+              `${action.symbol} ${action.exDate} ${action.type}`,
+              big(action.amountPerShare),
+            );
         }
         return;
       case 'DividendAccrued':
         return this.noteDividend(event);
       case 'PositionSplit':
         return this.noteSplit(event);
+      case 'PositionConverted':
+        return this.noteConversion(event);
       case 'OptionAdjusted':
         return this.noteAdjusted(event);
       case 'OptionEnded':
@@ -160,6 +174,14 @@ export class Auditor {
       case 'SplitBegun':
         if (event.market !== undefined) this.market.note([event.market.quote]);
         return;
+      case 'ActionBegun':
+        this.begun.set(event.symbol, event);
+        // Announced dividends go over to the new symbol.
+        if (event.successor != null)
+          for (const [key, rate] of [...this.dividends])
+            if (key.startsWith(`${event.symbol} `))
+              this.dividends.set(`${event.successor} ${key.slice(event.symbol.length + 1)}`, rate);
+        return this.market.note(event.quotes);
       // Events without an effect on the books.
       case 'AccountOpened':
       case 'AccountUpdated':
@@ -257,6 +279,7 @@ export class Auditor {
           'long and short lots are imported',
         );
         position.lots.push({ lotId, quantity: signed, cost: big(cost), marked: big(marked ?? cost) });
+        this.openedAt.set(lotId, openedAt);
         position.settled += signed;
         if (assetClass !== 'FUTURE') expected += signed > 0n ? big(cost) : -big(cost);
       }
@@ -426,6 +449,7 @@ export class Auditor {
         'opened against an opposite position',
       );
       position.lots.push({ lotId: execution.lot ?? 0, quantity: signed, cost: value, marked: value });
+      this.openedAt.set(execution.lot ?? 0, this.now);
     } else {
       insist(!opens, 'an opening order closes a lot');
       const closed = closeOldest(position.lots, quantity);
@@ -603,8 +627,10 @@ export class Auditor {
         ),
       'lots of shares do not have the strike and the premium of their contracts',
     );
-    for (const { lot, quantity: opened, cost } of shares.opened)
+    for (const { lot, quantity: opened, cost } of shares.opened) {
       stock.lots.push({ lotId: lot, quantity: big(opened), cost: big(cost), marked: big(cost) });
+      this.openedAt.set(lot, this.now);
+    }
     insist(settlementDate !== undefined, 'shares that are never delivered');
     add(obligationOf(portfolio, settlementDate ?? '').shares, shares.symbol, moved);
   }
@@ -658,6 +684,59 @@ export class Auditor {
     position.settled = big(event.settled);
     for (const { date, quantity } of event.obligations)
       obligationOf(portfolio, date).shares.set(event.symbol, big(quantity));
+  }
+
+  /**
+   * Shares are renamed, replaced, ended or added to (D208). Recomputed from the announced terms: the number of shares, the cash, the
+   * fraction, and that no cost appears or is lost beside what the entries say.
+   */
+  private noteConversion(event: Extract<Event, { type: 'PositionConverted' }>): void {
+    const { symbol, received, kept } = event;
+    const portfolio = this.portfolio(event.portfolioId);
+    const position = positionOf(portfolio, symbol);
+    const held = heldOf(position);
+    insist(held === big(event.quantity), 'other shares are converted than are held');
+    const { newMark } = this.begun.get(symbol) ?? {};
+    insist(
+      this.actions.some((action) => action.type === event.action && fits(action, event, held, newMark)),
+      `a ${event.action} of ${symbol} gives other shares or cash than was announced`,
+    );
+    const bookedBefore = bookedIn(portfolio);
+    const securities = portfolio.accounts.get('SECURITIES') ?? 0n;
+    this.noteEntries(event);
+    const isWhole = event.action === 'SYMBOL_CHANGE' || big(received?.quantity ?? 0) % 1_000_000n === 0n;
+    insist(isWhole, 'a part of a new share is held');
+    const before = new Map(position.lots.map((lot) => [lot.lotId, lot]));
+    position.lots = (kept ?? []).map(({ lotId, quantity, cost }) => {
+      insist(before.get(lotId)?.quantity === big(quantity), 'a spin-off changes the old shares');
+      return { lotId, quantity: big(quantity), cost: big(cost), marked: big(cost) };
+    });
+    if (kept === undefined) {
+      position.settled = 0n;
+      for (const { shares } of portfolio.obligations.values()) shares.delete(symbol);
+    }
+    if (received !== undefined) {
+      const other = positionOf(portfolio, received.symbol);
+      const closing = received.closed.reduce((sum, lot) => sum + big(lot.quantity), 0n);
+      const told = received.closed.reduce((sum, { cost }) => sum + big(cost), 0n);
+      insist(
+        closing === 0n || closeOldest(other.lots, closing).cost === told,
+        'new shares close other lots than the oldest',
+      );
+      for (const { lotId, quantity, cost, openedAt } of received.opened) {
+        const lot = { lotId, quantity: big(quantity), cost: big(cost), marked: big(cost) };
+        const place = other.lots.findIndex((one) => (this.openedAt.get(one.lotId) ?? 0) > openedAt);
+        other.lots.splice(place === -1 ? other.lots.length : place, 0, lot);
+        this.openedAt.set(lotId, openedAt);
+      }
+      other.settled += big(received.quantity) - big(received.pending);
+      for (const { date, quantity } of received.obligations)
+        add(obligationOf(portfolio, date).shares, received.symbol, big(quantity));
+    }
+    if (event.amount !== undefined && event.payDate !== undefined)
+      obligationOf(portfolio, event.payDate).cash += big(event.amount);
+    const moved = (portfolio.accounts.get('SECURITIES') ?? 0n) - securities;
+    insist(bookedIn(portfolio) - bookedBefore === moved, 'cost appears or is lost');
   }
 
   /** All differences between the core's state and the sums of the events. */
@@ -780,6 +859,38 @@ export class Auditor {
     if (order === undefined) throw new Error(`audit: no open order ${number}`);
     return order;
   }
+}
+
+/** Cost of all lots, negative for short ones. */
+function bookedIn({ positions }: AuditedPortfolio): bigint {
+  let sum = 0n;
+  for (const { lots } of positions.values())
+    for (const { quantity, cost } of lots) sum += quantity < 0n ? -cost : cost;
+  return sum;
+}
+
+/** True if an action explains a conversion of these shares. */
+function fits(
+  action: CorporateAction,
+  event: Extract<Event, { type: 'PositionConverted' }>,
+  held: bigint,
+  newMark: number | undefined,
+): boolean {
+  const cents = (price: bigint, shares: bigint): bigint =>
+    halfUp(halfUp(price * shares, 10_000_000_000n), 100n) * 100n;
+  const perShare = 'cashPerShare' in action ? (action.cashPerShare ?? 0) : 0;
+  if (big(event.amount ?? 0) !== cents(big(perShare), held)) return false;
+  const { received, fraction = 0 } = event;
+  if (!('newSymbol' in action) || action.newSymbol === undefined) return received === undefined;
+  const ratio = 'ratio' in action && action.ratio !== undefined ? action.ratio : 1;
+  const [more, old] =
+    typeof ratio === 'number'
+      ? [BigInt(Math.round(ratio * 1e6)), 1_000_000n]
+      : [BigInt(ratio.new), BigInt(ratio.old)];
+  if (received === undefined || (held * more) / old !== big(received.quantity) + big(fraction)) return false;
+  return (
+    fraction === 0 || newMark === undefined || big(event.inLieu ?? 0) === cents(big(newMark), big(fraction))
+  );
 }
 
 interface AuditedLot {

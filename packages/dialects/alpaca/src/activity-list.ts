@@ -8,6 +8,7 @@ import {
   type LedgerEntryType,
   Money,
   type OptionEventType,
+  type PositionConverted,
   type OrderExecuted,
   type OrderSnapshot,
   Price,
@@ -90,10 +91,44 @@ function draftsOf(book: Book, item: PastEvent): readonly Draft[] {
       const qty = Quantity.format(Quantity.ofUnits(held - before));
       return [other(0, 'SPLIT', Money.zero, { symbol, qty, description })];
     }
+    case 'PositionConverted':
+      return [
+        ...sharesMovedBy(event).map(([symbol, quantity], index) =>
+          other(event.entries.length + index, CONVERSIONS[event.action], Money.zero, {
+            symbol,
+            qty: Quantity.format(quantity),
+            description: item.describe(),
+          }),
+        ),
+        ...entryDrafts(book, item, event.entries),
+      ];
     default:
       return [];
   }
 }
+
+/** Shares that leave a portfolio and shares that come, signed: of a change of the symbol minus the old ones and plus the new ones. */
+function sharesMovedBy({
+  symbol,
+  quantity,
+  kept,
+  received,
+}: PositionConverted): readonly (readonly [string, Quantity])[] {
+  return [
+    ...(kept === undefined ? [[symbol, Quantity.negate(quantity)] as const] : []),
+    ...(received === undefined || received.quantity === 0
+      ? []
+      : [[received.symbol, received.quantity] as const]),
+  ];
+}
+
+/** Alpaca's names of actions that give or end shares. */
+const CONVERSIONS: Readonly<Record<PositionConverted['action'], string>> = {
+  SYMBOL_CHANGE: 'NC',
+  SPIN_OFF: 'SPIN',
+  MERGER: 'MA',
+  DELISTING: 'REORG',
+};
 
 /** Ends of options that are not a settlement in cash. */
 const OPTION_ENDS: Readonly<Partial<Record<OptionEventType, string>>> = {
@@ -112,6 +147,9 @@ const TYPES: Readonly<Record<LedgerEntryType, string | undefined>> = {
   IMPORT: 'ACATC',
   DIVIDEND: 'DIV',
   CASH_IN_LIEU: 'CIL',
+  SPIN_OFF: 'SPIN',
+  MERGER: 'MA',
+  DELISTING: 'REORG',
   INTEREST: 'INT',
   BORROW_FEE: 'FEE',
   FEE: 'FEE',

@@ -148,7 +148,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Announce corporate actions',
     description:
-      'Announces splits and cash dividends. The ex-date must be a trading day that has not begun; the action takes effect at 03:00 New York time of that day. Repeating an announcement changes nothing; with other terms it answers 409.',
+      'Announces corporate actions: splits, cash, special and stock dividends, changes of symbols, spin-offs, mergers and delistings. The ex-date must be a trading day that has not begun; the action takes effect at 03:00 New York time of that day. Repeating an announcement changes nothing; with other terms it answers 409.',
     auth: 'bearer',
     access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -163,7 +163,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'List corporate actions',
     description:
-      'Lists announced splits and dividends, including those of the feed, and those that took effect in the last week.',
+      'Lists announced corporate actions, including those of the feed, and those that took effect in the last week.',
     auth: 'bearer',
     access: { about: 'market', contest: 'market', agents: 'byScope' },
     scope: 'simulate',
@@ -175,7 +175,7 @@ export const simulationRoutes = table({
     path: '/v1/simulation/corporate-actions/:actionId',
     tag: 'Simulation',
     summary: 'Withdraw a corporate action',
-    description: 'Withdraws an announced split or dividend. Answers 409 once it has taken effect.',
+    description: 'Withdraws an announced corporate action. Answers 409 once it has taken effect.',
     auth: 'bearer',
     access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',

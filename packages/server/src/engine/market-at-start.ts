@@ -1,4 +1,4 @@
-import { actionId, effectiveAt, Instant, isUpcoming, symbolsTraded } from '@sandpit/core';
+import { actionIdOf, effectiveAt, Instant, isUpcoming, symbolsTraded } from '@sandpit/core';
 import type { Brokerage, CorporateAction, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { RecordingFeed } from '../feeds/live-feed.js';
@@ -16,7 +16,7 @@ export const unannouncedActions = ({ rules, state }: Brokerage, feed: Feed): rea
   feed
     .corporateActions()
     .filter(
-      (action) => isUpcoming(rules.calendar, action, state.now) && !state.actions.has(actionId(action)),
+      (action) => isUpcoming(rules.calendar, action, state.now) && !state.actions.has(actionIdOf(action)),
     );
 
 /** A recording only streams: the quotes in force at the beginning are the last ones of the days before. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as later } from 'node:timers/promises';
 import {
   Brokerage,
-  actionId,
+  actionIdOf,
   calendarById,
   Ids,
   Instant,
@@ -467,7 +467,7 @@ export class Simulations {
           (action) =>
             isUpcoming(brokerage.rules.calendar, action, market.now()) &&
             brokerage.instrument(action.symbol) !== undefined &&
-            !brokerage.state.actions.has(actionId(action)),
+            !brokerage.state.actions.has(actionIdOf(action)),
         );
         if (upcoming.length > 0) await this.onLiveMarkets({ type: 'AnnounceActions', actions: upcoming });
       },

@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { Price, Quantity } from '@sandpit/core';
+import { isDividend, Price, Quantity } from '@sandpit/core';
 import type { CorporateAction, Equity, TradingDate, Instant } from '@sandpit/core';
 import { dateShiftOf } from './date-shift.js';
 import type { DateMove, DateShift } from './date-shift.js';
 
-/** Only shares can be masked: the recording has other instruments. */
+/** Only shares, dividends and splits can be masked: the recording has something else. */
 export class NotMaskable extends Error {
   override readonly name = 'NotMaskable';
 
-  constructor() {
-    super('Only a recording of equities can be masked');
+  constructor(message = 'Only a recording of equities can be masked') {
+    super(message);
   }
 }
 
@@ -181,7 +181,7 @@ export class Mask {
   action(action: CorporateAction): CorporateAction {
     const common = { symbol: this.masked(action.symbol), exDate: this.date(action.exDate) };
     const known = action.knownFrom === undefined ? {} : { knownFrom: this.date(action.knownFrom) };
-    if (action.type === 'SPLIT') return { ...action, ...common, ...known };
+    if (!isDividend(action)) return { ...action, ...common, ...known };
     return {
       ...action,
       ...common,

@@ -119,7 +119,11 @@ export function smaOfOptionEvents(
       add({ instrument: contract, quantity, price: pricePer(contract, value, Quantity.abs(quantity)) });
     }
     if (shares !== 0)
-      add({ instrument: d.tradable(underlying), quantity: shares, price: mark ?? contract.strike });
+      add({
+        instrument: d.tradable(contract.underlying),
+        quantity: shares,
+        price: d.mark(contract.underlying) ?? contract.strike,
+      });
   }
   return marginEffectOfTrades(d, portfolio, [...trades.values()], cash).initial;
 }

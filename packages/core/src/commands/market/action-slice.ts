@@ -1,3 +1,4 @@
+import { changesOptions } from '../../corporate-actions/corporate-action.js';
 import type { CorporateAction } from '../../corporate-actions/corporate-action.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import type { AnnouncedAction, State } from '../../state.js';
@@ -51,10 +52,11 @@ function perhapsConcerned(state: State, { actionId, action }: AnnouncedAction): 
   return state.concerned.portfolios;
 }
 
-/** Portfolios with positions or orders in an action's symbol, or for splits in its options; `undefined` = too many to collect. */
-function ownersOf(state: State, { type, symbol }: CorporateAction): ReadonlySet<Portfolio> | undefined {
+/** Portfolios with positions or orders in an action's symbol or, if it changes them, its options; `undefined` = too many to collect. */
+function ownersOf(state: State, action: CorporateAction): ReadonlySet<Portfolio> | undefined {
+  const { symbol } = action;
   const holders = state.holders.get(symbol);
-  const ofOptions = type === 'SPLIT' ? state.optionHolders.get(symbol) : undefined;
+  const ofOptions = changesOptions(action) ? state.optionHolders.get(symbol) : undefined;
   const orders = state.books.get(symbol)?.open;
   const inOptions = state.optionOrders.get(symbol);
   const count = [holders, ofOptions, orders, inOptions].reduce((sum, of) => sum + (of?.size ?? 0), 0);
@@ -80,10 +82,11 @@ function firstAfter(portfolios: readonly Portfolio[], number: number): number {
 }
 
 /** True when the portfolio is still affected: its positions or orders may have been closed since the action began. */
-function isConcerned(state: State, portfolio: Portfolio, { type, symbol }: CorporateAction): boolean {
+function isConcerned(state: State, portfolio: Portfolio, action: CorporateAction): boolean {
+  const { symbol } = action;
   const { terms, positions, optionsOn, openOrders } = portfolio;
   if (state.portfolios.get(terms.portfolioId) !== portfolio) return false;
-  if (positions.has(symbol) || (type === 'SPLIT' && optionsOn.has(symbol))) return true;
+  if (positions.has(symbol) || (changesOptions(action) && optionsOn.has(symbol))) return true;
   for (const order of openOrders)
     if (order.terms.symbol === symbol || order.terms.underlying === symbol) return true;
   return false;

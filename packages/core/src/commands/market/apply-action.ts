@@ -1,4 +1,17 @@
-import type { CashDividend, Split } from '../../corporate-actions/corporate-action.js';
+import {
+  adjustsStrikes,
+  isConversion,
+  isDividend,
+  newSymbolOf,
+  splitOf,
+} from '../../corporate-actions/corporate-action.js';
+import type {
+  Conversion,
+  CorporateAction,
+  Dividend,
+  Split,
+  SymbolChange,
+} from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import { valueOf } from '../../instruments/instrument.js';
 import { tickFor } from '../../instruments/tick-size.js';
@@ -9,14 +22,24 @@ import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
 import { scheduleAction } from '../../evolve.js';
 import { bookOf } from '../../state.js';
+import type { AnnouncedAction } from '../../state.js';
+import { takeFraction } from '../../lifecycle/conversion.js';
 import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import type { TradingDate } from '../../values/trading-date.js';
 import { sliceOfAction } from './action-slice.js';
-import { adjustedBy, adjustHoldings, adjustOptionOrders, adjustSeries } from '../options/adjust-options.js';
-import type { AdjustedSeries } from '../options/adjust-options.js';
+import { beginConversion, canConvert, convertShares } from './convert-shares.js';
+import {
+  adjustedBy,
+  adjustHoldings,
+  adjustOptionOrders,
+  adjustSeries,
+  seriesChangeOf,
+} from '../options/adjust-options.js';
+import type { AdjustedSeries, SeriesChange } from '../options/adjust-options.js';
+import { endContracts } from '../options/end-contracts.js';
 import { secureOptions } from '../options/secure-options.js';
 import { adjustOrder } from '../orders/adjust-order.js';
 import { showExitPrices } from '../orders/bracket.js';
@@ -25,29 +48,37 @@ import { splitOrder } from '../orders/split-order.js';
 import { marketAfter, priceAfter } from './split-market.js';
 
 /**
- * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice with a bounded
+ * Applies a corporate action on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice with a bounded
  * number of order updates (D264). The remainder is due at once, before anything else.
  */
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);
   if (announced?.status !== 'ANNOUNCED') return;
   const { action, underWay } = announced;
-  if (action.type === 'SPLIT' && underWay === undefined) {
-    beginSplit(d, actionId, action);
+  if (!isDividend(action) && underWay === undefined) {
+    const split = splitOf(action);
+    if (split !== undefined) beginSplit(d, actionId, split);
+    else if (isConversion(action)) beginConversion(d, actionId, action);
+    const begun = d.state.actions.get(actionId)?.underWay;
+    const change = seriesChangeOf(d, action, begun?.mark, begun?.newMark);
+    if (change !== undefined) adjustSeries(d, actionId, action, change);
+    scheduleAction(d.state, d.rules.calendar, actionId);
+    return;
+  }
+  if (adjustsStrikes(action) && underWay === undefined) {
+    d.emit({ type: 'ActionContinued', actionId, through: 0 });
+    const change = seriesChangeOf(d, action, undefined, undefined);
+    if (change !== undefined) adjustSeries(d, actionId, action, change);
     scheduleAction(d.state, d.rules.calendar, actionId);
     return;
   }
   const { portfolios, through, isLast } = sliceOfAction(d.state, announced);
-  const series = action.type === 'SPLIT' ? adjustedBy(d, action, underWay?.series ?? []) : undefined;
+  const apply = applierOf(d, announced);
   let done = underWay?.through ?? 0;
   for (const portfolio of portfolios) {
     const { number } = portfolio.terms;
     const order = underWay?.within?.portfolio === number ? underWay.within.order : undefined;
-    const rest = d.isFull
-      ? { order }
-      : action.type === 'SPLIT' && series !== undefined
-        ? splitIn(d, portfolio, action, underWay?.mark, series, order)
-        : payDividend(d, portfolio, action as CashDividend, order);
+    const rest = d.isFull ? { order } : apply(portfolio, order);
     if (rest !== undefined) {
       const within = rest.order === undefined ? {} : { within: { portfolio: number, order: rest.order } };
       d.emit({ type: 'ActionContinued', actionId, through: done, ...within });
@@ -62,6 +93,79 @@ export function applyAction(d: Decision, actionId: string): void {
   }
   d.emit({ type: 'ActionContinued', actionId, through });
   scheduleAction(d.state, d.rules.calendar, actionId);
+}
+
+/** Applies an action to a portfolio; `after`: everything but orders is done, and orders up to this number. */
+type Apply = (portfolio: Portfolio, after: number | undefined) => LeftOrders | undefined;
+
+function applierOf(d: Decision, { action, underWay }: AnnouncedAction): Apply {
+  const change = seriesChangeOf(d, action, underWay?.mark, underWay?.newMark);
+  const series = change && adjustedBy(d, change, underWay?.series ?? []);
+  const adjust = (portfolio: Portfolio): void => {
+    if (change === undefined || series === undefined) return;
+    adjustHoldings(d, portfolio, action.symbol, series);
+    adjustOptionOrders(d, portfolio, action, change, series);
+  };
+  if (isDividend(action)) return (portfolio, after) => payDividend(d, portfolio, action, after, adjust);
+  const split = splitOf(action);
+  if (split !== undefined && change !== undefined && series !== undefined)
+    return (portfolio, after) =>
+      splitIn(d, portfolio, action, { split, change, series }, underWay?.mark, after);
+  if (action.type === 'SYMBOL_CHANGE')
+    return (portfolio) => {
+      renameIn(d, portfolio, action, underWay?.newMark, adjust);
+      return undefined;
+    };
+  if (isConversion(action))
+    return (portfolio) => convertIn(d, portfolio, action, underWay?.newMark, change && series);
+  return () => undefined;
+}
+
+/**
+ * A change of the symbol: shares, contracts and orders go on under the new one (D208). All of a portfolio at once: its orders reserve the
+ * shares.
+ */
+function renameIn(
+  d: Decision,
+  portfolio: Portfolio,
+  action: SymbolChange,
+  newMark: Price | undefined,
+  adjust: (portfolio: Portfolio) => void,
+): void {
+  const { symbol, newSymbol } = action;
+  const canMove = canConvert(portfolio, action);
+  if (canMove) convertShares(d, portfolio, action, newMark);
+  adjust(portfolio);
+  for (const order of ordersIn(portfolio, symbol)) {
+    if (!d.state.orders.has(order.terms.number)) continue;
+    if (canMove) d.move(order, 'ADJUSTED', {}, { renamed: { symbol: newSymbol } });
+    else cancelNow(d, order, 'CORPORATE_ACTION');
+  }
+  secureOptions(d, portfolio, symbol);
+  secureOptions(d, portfolio, newSymbol);
+}
+
+/** A spin-off, merger or delisting: open orders are canceled, then shares and contracts change (D208). */
+function convertIn(
+  d: Decision,
+  portfolio: Portfolio,
+  action: Exclude<Conversion, SymbolChange>,
+  newMark: Price | undefined,
+  series: AdjustedSeries | undefined,
+): LeftOrders | undefined {
+  const { symbol } = action;
+  const inOptions = portfolio.openOrders.oldestFirst(({ terms }) => terms.underlying === symbol);
+  for (const order of [...ordersIn(portfolio, symbol), ...inOptions]) {
+    if (d.isFull) return { order: undefined };
+    if (d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
+  }
+  if (series !== undefined) adjustHoldings(d, portfolio, symbol, series);
+  else endContracts(d, portfolio, action);
+  if (canConvert(portfolio, action)) convertShares(d, portfolio, action, newMark);
+  secureOptions(d, portfolio, symbol);
+  const newSymbol = newSymbolOf(action);
+  if (newSymbol !== undefined) secureOptions(d, portfolio, newSymbol);
+  return undefined;
 }
 
 /**
@@ -98,16 +202,21 @@ function adjustEach(
 function payDividend(
   d: Decision,
   portfolio: Portfolio,
-  action: CashDividend,
+  action: Dividend,
   after: number | undefined,
+  adjust: (portfolio: Portfolio) => void,
 ): LeftOrders | undefined {
-  if (after === undefined) postDividend(d, portfolio, action);
-  return adjustEach(d, ordersIn(portfolio, action.symbol), after, (order) =>
-    reduceByDividend(d, order, action.amountPerShare),
-  );
+  if (after === undefined) {
+    postDividend(d, portfolio, action);
+    adjust(portfolio);
+    if (adjustsStrikes(action)) secureOptions(d, portfolio, action.symbol);
+  }
+  return adjustEach(d, ordersIn(portfolio, action.symbol), after, (order) => {
+    if (d.state.orders.has(order.terms.number)) reduceByDividend(d, order, action);
+  });
 }
 
-function postDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
+function postDividend(d: Decision, portfolio: Portfolio, action: Dividend): void {
   const { symbol, exDate } = action;
   const payDate = action.payDate !== undefined && action.payDate > exDate ? action.payDate : exDate;
   const position = portfolio.positions.get(symbol);
@@ -124,7 +233,15 @@ function postDividend(d: Decision, portfolio: Portfolio, action: CashDividend): 
       ],
       { symbol, quantity, price: action.amountPerShare },
     );
-    d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
+    d.emit({
+      type: 'DividendAccrued',
+      portfolioId,
+      symbol,
+      quantity,
+      amount,
+      payDate,
+      ...(action.type === 'SPECIAL_DIVIDEND' && { action: action.type }),
+    });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
 }
@@ -140,7 +257,7 @@ const LEAST_ADJUSTMENT = Price.of('0.01');
  * FINRA Rule 5330: buy limits and sell stops are reduced by the dividend, down to the next tick. A triggered stop-limit is a limit order: to
  * buy it is reduced, to sell not.
  */
-function reduceByDividend(d: Decision, order: Order, amount: Price): void {
+function reduceByDividend(d: Decision, order: Order, { type, amountPerShare: amount }: Dividend): void {
   if (amount < LEAST_ADJUSTMENT) return;
   const { progress, terms } = order;
   const { limitPrice, stopPrice, triggered } = progress;
@@ -155,7 +272,12 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   const changes: { limitPrice?: Price; stopPrice?: Price } = {};
   if (reduced && limitPrice !== undefined) changes.limitPrice = lower(limitPrice);
   if (reduced && !buy && stopPrice !== undefined) changes.stopPrice = lower(stopPrice);
-  if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
+  const before = [changes.limitPrice && limitPrice, changes.stopPrice && stopPrice];
+  if (before.every((price) => price === undefined)) return;
+  if (type === 'SPECIAL_DIVIDEND' && before.some((price) => price !== undefined && price <= amount)) {
+    cancelNow(d, order, 'CORPORATE_ACTION');
+    return;
+  }
   adjustOrder(d, order, changes);
   showExitPrices(d, terms);
 }
@@ -175,7 +297,6 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
     ...(close !== undefined && { close: priceAfter(close, ratio) }),
     ...(market !== undefined && { market }),
   });
-  adjustSeries(d, actionId, action, mark);
 }
 
 /**
@@ -185,9 +306,9 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
 function splitIn(
   d: Decision,
   portfolio: Portfolio,
-  action: Split,
+  announced: CorporateAction,
+  { split: action, change, series }: { split: Split; change: SeriesChange; series: AdjustedSeries },
   mark: Price | undefined,
-  series: AdjustedSeries,
   after: number | undefined,
 ): LeftOrders | undefined {
   const { symbol, ratio } = action;
@@ -200,14 +321,14 @@ function splitIn(
         if (d.isFull) return { order: undefined };
         if (d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
       }
-    if (splits) splitPosition(d, portfolio, action, mark);
+    if (splits) splitPosition(d, portfolio, action, announced.type, mark);
     adjustHoldings(d, portfolio, symbol, series);
   }
   const left = adjustEach(d, open, after, (order) => {
     if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
   });
   if (left !== undefined) return left;
-  adjustOptionOrders(d, portfolio, action, series);
+  adjustOptionOrders(d, portfolio, action, change, series);
   // Last: only shares that no order reserves after the split cover calls.
   secureOptions(d, portfolio, symbol);
   return undefined;
@@ -233,7 +354,13 @@ const canSplit = (portfolio: Portfolio, action: Split): boolean => {
  * Multiplies the shares; the cost of a lot stays. A fraction of a share is paid out in cash at the price before the split
  * (divided by the ratio), unless the broker keeps fractions.
  */
-function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: Price | undefined): void {
+function splitPosition(
+  d: Decision,
+  portfolio: Portfolio,
+  action: Split,
+  type: CorporateAction['type'],
+  mark: Price | undefined,
+): void {
   const { symbol, ratio } = action;
   const position = portfolio.positions.get(symbol);
   if (position === undefined) return;
@@ -266,6 +393,7 @@ function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: P
     obligations,
     lots,
     fraction,
+    ...(type === 'STOCK_DIVIDEND' && { action: type }),
   });
   if (fraction === 0 && removedCost === 0) return;
   const price = mark === undefined ? undefined : Price.scale(mark, ratio.old, ratio.new);
@@ -321,21 +449,4 @@ function splitLots(position: Position, action: Split): SplitLot[] {
   const last = lots.at(-1);
   if (last !== undefined) last.cost = Money.add(last.cost, costLeft);
   return lots;
-}
-
-/** Removes a signed fraction of a share, with its cost, from the last lots. */
-function takeFraction(lots: SplitLot[], fraction: Quantity): void {
-  let left = Math.abs(fraction);
-  const sign = fraction < 0 ? -1 : 1;
-  while (left > 0) {
-    const lot = lots.at(-1);
-    if (lot === undefined) break;
-    const size = Math.abs(lot.quantity);
-    const taken = Math.min(size, left);
-    const cost = taken === size ? lot.cost : Money.scale(lot.cost, taken, size);
-    lot.quantity = Quantity.ofUnits(lot.quantity - sign * taken);
-    lot.cost = Money.subtract(lot.cost, cost);
-    left -= taken;
-    if (lot.quantity === 0) lots.pop();
-  }
 }

@@ -1,12 +1,19 @@
 import type { Command } from '../../command.js';
-import { isUpcoming } from '../../corporate-actions/corporate-action.js';
+import {
+  actionIdOf,
+  excludes,
+  inWholeNumbers,
+  isUpcoming,
+  newSymbolOf,
+} from '../../corporate-actions/corporate-action.js';
 import type { CorporateAction, Split } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
+import { isShares } from '../../instruments/instrument.js';
 import type { Instrument } from '../../instruments/instrument.js';
+import { isLongAsOsi } from '../../instruments/osi.js';
 import type { Rejection } from '../../rejection.js';
 import { holdersOf, openOrdersIn } from '../../state.js';
 import type { AnnouncedAction, State } from '../../state.js';
-import { greatestCommonDivisor } from '../../values/scaled.js';
 
 /**
  * Lists instruments in addition to those of the feed, or changes the description of a listed one (D35). Held or ordered ones keep their
@@ -46,24 +53,7 @@ interface Listed {
 const isInUse = (state: State, symbol: string): boolean =>
   holdersOf(state, symbol).length > 0 || openOrdersIn(state, symbol).length > 0;
 
-/** Ratios may have six decimals. */
-const RATIO_SCALE = 1e6;
-
-/** Two announcements of the same dividend or split have the same id. */
-export const actionId = (action: CorporateAction): string =>
-  `${action.type}:${action.symbol}:${action.exDate}`;
-
-/** Reduces a split to the smallest whole numbers: 1.5 for 1 is 3 for 2. `undefined` if impossible. */
-function inWholeNumbers(action: Split): Split | undefined {
-  const more = Math.round(action.ratio.new * RATIO_SCALE);
-  const old = Math.round(action.ratio.old * RATIO_SCALE);
-  if (!Number.isSafeInteger(more) || !Number.isSafeInteger(old) || more <= 0 || old <= 0 || more === old)
-    return undefined;
-  const divisor = greatestCommonDivisor(more, old);
-  return { ...action, ratio: { new: more / divisor, old: old / divisor } };
-}
-
-/** Announces dividends and splits. Repeated announcements are ignored; an action that has begun cannot be changed (D129). */
+/** Announces corporate actions. Repeated announcements are ignored; an action that has begun cannot be changed (D129). */
 export function announceActions(
   d: Decision,
   command: Extract<Command, { type: 'AnnounceActions' }>,
@@ -74,8 +64,9 @@ export function announceActions(
     command.actions.length === 1 ? 'exDate' : `actions.${index}.exDate`;
   const ids = new Set<string>();
   const fresh = new Map<string, CorporateAction>();
+  let conflict: string | undefined;
   command.actions.forEach((announced, index) => {
-    const action = announced.type === 'SPLIT' ? inWholeNumbers(announced) : announced;
+    const action = announced.type === 'SPLIT' ? inLowestTerms(announced) : announced;
     if (action === undefined) {
       problems.push(`actions.${index}.ratio must be of two different positive numbers`);
       return;
@@ -89,17 +80,58 @@ export function announceActions(
     if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {
       problems.push(`actions.${index}.payDate must not be before exDate`);
     }
-    const id = actionId(action);
+    for (const problem of problemsWithNewSymbol(d, action)) problems.push(`actions.${index}.${problem}`);
+    const id = actionIdOf(action);
     ids.add(id);
-    if (d.state.actions.get(id)?.status !== 'ANNOUNCED') fresh.set(id, action);
+    if (d.state.actions.get(id)?.status === 'ANNOUNCED') return;
+    conflict ??= conflictWith(action, [...announcedOn(d.state, action), ...fresh.values()]);
+    fresh.set(id, action);
   });
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
+  if (conflict !== undefined) return { code: 'CONFLICT', message: conflict };
   const actions = [...fresh].map(([id, action]) => ({ actionId: id, action }));
   if (actions.length > 0) d.emit({ type: 'ActionsAnnounced', actions });
   return [...ids].flatMap((id) => d.state.actions.get(id) ?? []);
 }
 
-/** Withdraws a dividend or split before its effective time (D129). */
+/** The same split with the smallest whole numbers; `undefined` if it changes nothing. */
+function inLowestTerms(action: Split): Split | undefined {
+  const ratio = inWholeNumbers(action.ratio);
+  return ratio === undefined || ratio.new === ratio.old ? undefined : { ...action, ratio };
+}
+
+/** Announced actions that have not taken effect, by the symbol and day of another one. */
+const announcedOn = ({ actions }: State, { symbol, exDate }: CorporateAction): readonly CorporateAction[] =>
+  [...actions.values()].flatMap(({ action, status }) =>
+    status === 'ANNOUNCED' && action.symbol === symbol && action.exDate === exDate ? [action] : [],
+  );
+
+/** Why an action cannot be added to others: a symbol has one split, stock dividend, spin-off, merger or delisting on a day (D208). */
+function conflictWith(action: CorporateAction, others: readonly CorporateAction[]): string | undefined {
+  const { symbol, exDate } = action;
+  const other = others.find(
+    (one) =>
+      one.symbol === symbol && one.exDate === exDate && one.type !== action.type && excludes(one, action),
+  );
+  return other && `${symbol} has a ${other.type} on ${exDate}; withdraw it first`;
+}
+
+/** Problems with the symbol of new shares: it names shares, and under a change of symbol none that exist. */
+function problemsWithNewSymbol(d: Decision, action: CorporateAction): readonly string[] {
+  const newSymbol = newSymbolOf(action);
+  if (newSymbol === undefined) return [];
+  if (newSymbol === action.symbol) return ['newSymbol must differ from symbol'];
+  const instrument = d.state.retired.has(newSymbol) ? undefined : d.instrument(newSymbol);
+  if (instrument !== undefined && !isShares(instrument)) return ['newSymbol must be an equity'];
+  if (isLongAsOsi(newSymbol)) return ['newSymbol must be an equity'];
+  if (action.type !== 'SYMBOL_CHANGE') return [];
+  const isQuoted = d.state.books.get(newSymbol)?.quote !== undefined;
+  return isQuoted || isInUse(d.state, newSymbol)
+    ? ['newSymbol must have no quote, position or order in the simulation']
+    : [];
+}
+
+/** Withdraws a corporate action before its effective time (D129). */
 export function withdrawAction(
   d: Decision,
   { actionId }: Extract<Command, { type: 'WithdrawAction' }>,

@@ -1,5 +1,6 @@
 import { ALL_MULTI_LEG } from '../fills/match-multi-leg-orders.js';
-import type { Split } from '../../corporate-actions/corporate-action.js';
+import { changesOptions, newSymbolOf } from '../../corporate-actions/corporate-action.js';
+import type { CorporateAction } from '../../corporate-actions/corporate-action.js';
 import type { Command } from '../../command.js';
 import { sliceOfAction } from './action-slice.js';
 import { futureSpecification } from '../../instruments/future-specifications.js';
@@ -228,8 +229,11 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'CORPORATE_ACTION': {
       const announced = state.actions.get(what.actionId);
       if (announced === undefined) return;
-      symbols.add(announced.action.symbol);
-      if (announced.action.type === 'SPLIT') addSplitReads(state, announced, announced.action, symbols);
+      const { action } = announced;
+      symbols.add(action.symbol);
+      const newSymbol = newSymbolOf(action);
+      if (newSymbol !== undefined) symbols.add(newSymbol);
+      if (changesOptions(action)) addAdjustmentReads(state, announced, action, symbols);
       return;
     }
     case 'CALL_DUE':
@@ -291,13 +295,13 @@ function addOptionReads(state: State, symbols: Set<string>): void {
 }
 
 /**
- * Reads of a split. At its start: the options on its symbol. Later: those of the slice's open orders on it, also under the new
- * names.
+ * Reads of an action that changes options. At its start: the options on its symbol. Later: those of the slice's open orders on it, also under
+ * the new names.
  */
-function addSplitReads(
+function addAdjustmentReads(
   state: State,
   announced: AnnouncedAction,
-  { symbol: underlying }: Split,
+  { symbol: underlying }: CorporateAction,
   symbols: Set<string>,
 ): void {
   if (announced.underWay === undefined) {

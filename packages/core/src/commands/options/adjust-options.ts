@@ -1,9 +1,18 @@
-import type { Split } from '../../corporate-actions/corporate-action.js';
+import { adjustsStrikes, splitOf, wholeRatio } from '../../corporate-actions/corporate-action.js';
+import type { CorporateAction } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import type { SplitMarket } from '../../event.js';
-import { adjustedBySplit, isWhole } from '../../instruments/adjustment.js';
+import {
+  adjustedByDividend,
+  adjustedByMerger,
+  adjustedBySpinOff,
+  adjustedBySplit,
+  isWhole,
+  renamedContract,
+} from '../../instruments/adjustment.js';
 import type { Adjustment, SplitRatio } from '../../instruments/adjustment.js';
 import { sharesValue } from '../../instruments/exercise-value.js';
+import { hasSameOthers } from '../../instruments/option.js';
 import type { OptionContract } from '../../instruments/option.js';
 import { isLongAsOsi, rootOfOsi } from '../../instruments/osi.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
@@ -30,28 +39,97 @@ interface AdjustedContract extends Adjustment {
   readonly place: number;
 }
 
-/** One contract for one, at the same prices: only the name changes. */
+/** One contract for one, at the same prices. */
 const ONE_FOR_ONE: SplitRatio = { new: 1, old: 1 };
 
-/** Adjusts the options on a split symbol (D89): the series receive their new terms and symbols. */
+/** Change of the contracts on a symbol by a corporate action. */
+export interface SeriesChange {
+  /** Contracts, and their prices, as after a split; open orders go on. Absent = open orders are canceled. */
+  readonly ordersBy?: SplitRatio;
+  /** True if the contracts deliver something else: the root gets a digit that no other deliverable has. */
+  readonly hasNewRoot: boolean;
+  /** Symbol of the new underlying; absent = as before. */
+  readonly underlying?: string;
+  readonly adjust: (contract: OptionContract, isTaken: (symbol: string) => boolean) => Adjustment;
+}
+
+/** Change of the contracts on the symbol of an action; undefined if they stay, or end with the shares. `mark`: of the shares before it. */
+export function seriesChangeOf(
+  d: Decision,
+  action: CorporateAction,
+  mark: Price | undefined,
+  newMark: Price | undefined,
+): SeriesChange | undefined {
+  const split = splitOf(action);
+  if (split !== undefined) {
+    const { ratio } = split;
+    return {
+      ...(isWhole(ratio) && { ordersBy: ratio }),
+      hasNewRoot: !isWhole(ratio),
+      adjust: (contract, isTaken) =>
+        withInLieuAtSplit(adjustedBySplit(contract, ratio, isTaken), ratio, mark),
+    };
+  }
+  if (adjustsStrikes(action)) {
+    const { amountPerShare } = action;
+    return {
+      ordersBy: ONE_FOR_ONE,
+      hasNewRoot: false,
+      adjust: (contract, isTaken) => adjustedByDividend(contract, amountPerShare, isTaken),
+    };
+  }
+  switch (action.type) {
+    case 'SYMBOL_CHANGE': {
+      const { symbol, newSymbol } = action;
+      return {
+        ordersBy: ONE_FOR_ONE,
+        hasNewRoot: false,
+        underlying: newSymbol,
+        adjust: (contract, isTaken) => renamedContract(contract, symbol, newSymbol, isTaken),
+      };
+    }
+    case 'SPIN_OFF': {
+      const terms = { newSymbol: action.newSymbol, ratio: wholeRatio(action.ratio) };
+      return {
+        hasNewRoot: true,
+        adjust: (contract, isTaken) => adjustedBySpinOff(contract, terms, newMark, isTaken),
+      };
+    }
+    case 'MERGER': {
+      const { newSymbol, ratio, cashPerShare } = action;
+      if (newSymbol === undefined || ratio === undefined) return undefined;
+      const terms = { newSymbol, ratio: wholeRatio(ratio), cashPerShare, newMark };
+      const hasSeries = seriesInUse(d, newSymbol).size > 0;
+      return {
+        hasNewRoot: true,
+        underlying: newSymbol,
+        adjust: (contract, isTaken) => adjustedByMerger(contract, { ...terms, hasSeries }, isTaken),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Adjusts the options on the symbol of an action (D89, D208): the series receive their new terms and symbols. */
 export function adjustSeries(
   d: Decision,
   actionId: string,
-  { symbol: underlying, exDate, ratio }: Split,
-  mark: Price | undefined,
+  { symbol: underlying, exDate }: CorporateAction,
+  change: SeriesChange,
 ): void {
   const inUse = seriesInUse(d, underlying);
   // Contracts that a recording lists from the ex-date on are the adjusted ones.
   const yesterday = TradingDate.plusDays(exDate, -1);
   const known = d.rules.instruments.optionsListed(underlying, yesterday).map(({ symbol }) => symbol);
-  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), ratio, mark);
+  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), change);
   if (adjusted.size === 0) return;
   const listed: OptionContract[] = [];
   const markets: SplitMarket[] = [];
   for (const [symbol, { contract }] of adjusted) {
     if (!inUse.has(symbol)) continue;
     if (!isSame(d.instrument(contract.symbol), contract)) listed.push(contract);
-    const market = marketAfter(d.book(symbol), isWhole(ratio) ? ratio : ONE_FOR_ONE, contract.symbol);
+    const market = marketAfter(d.book(symbol), change.ordersBy ?? ONE_FOR_ONE, contract.symbol);
     if (market !== undefined) markets.push(market);
   }
   const series = [...adjusted].map(([from, { contract }]) => ({ from, to: contract.symbol }));
@@ -73,13 +151,13 @@ function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
   return inUse;
 }
 
-/** Adjusted series of a split in progress. */
+/** Adjusted series of an action in progress. */
 export function adjustedBy(
   d: Decision,
-  { ratio }: Split,
+  { ordersBy }: SeriesChange,
   series: NonNullable<AnnouncedAction['underWay']>['series'],
 ): AdjustedSeries {
-  const contracts = isWhole(ratio) ? ratio.new : 1;
+  const contracts = ordersBy?.new ?? 1;
   const adjusted = new Map<string, AdjustedContract>();
   for (const [place, { from, to }] of series.entries()) {
     const contract = d.instrument(to);
@@ -92,8 +170,7 @@ export function adjustedBy(
 function adjustedSeries(
   d: Decision,
   symbols: ReadonlySet<string>,
-  ratio: SplitRatio,
-  mark: Price | undefined,
+  { hasNewRoot, adjust }: SeriesChange,
 ): ReadonlyMap<string, Adjustment> {
   const contracts = [...symbols].flatMap((symbol) => {
     const contract = d.state.adjusted.has(symbol) ? undefined : d.instrument(symbol);
@@ -110,16 +187,16 @@ function adjustedSeries(
     const root = rootOfOsi(contract.symbol);
     const isTaken = (symbol: string): boolean => {
       const other = rootOfOsi(symbol);
-      if (isWhole(ratio)) return taken.has(symbol) || (other !== root && used.has(other));
+      if (!hasNewRoot) return taken.has(symbol) || (other !== root && used.has(other));
       const chosen = newRoots.get(root);
       return chosen === undefined ? used.has(other) : other !== chosen;
     };
-    const adjustment = withInLieuAtSplit(adjustedBySplit(contract, ratio, isTaken), ratio, mark);
+    const adjustment = adjust(contract, isTaken);
     const { symbol } = adjustment.contract;
     adjusted.set(contract.symbol, adjustment);
     taken.add(symbol);
     newRoots.set(root, rootOfOsi(symbol));
-    if (!isWhole(ratio)) used.add(rootOfOsi(symbol));
+    if (hasNewRoot) used.add(rootOfOsi(symbol));
   }
   return adjusted;
 }
@@ -148,6 +225,9 @@ function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract):
     one.deliverable === other.deliverable &&
     one.inLieu === other.inLieu &&
     one.inLieuAtSplit === other.inLieuAtSplit &&
+    one.underlying === other.underlying &&
+    one.cash === other.cash &&
+    hasSameOthers(one, other) &&
     one.style === other.style &&
     one.settlement === other.settlement &&
     one.tickSize === other.tickSize
@@ -173,33 +253,52 @@ export function adjustHoldings(
     // Positions beyond the countable range stay unchanged: no real split comes near.
     if (!Quantity.isHoldable(Quantity.abs(quantity))) continue;
     const { portfolioId } = portfolio.terms;
-    const { symbol: to, strike: price } = contract;
-    d.emit({ type: 'OptionAdjusted', portfolioId, symbol, to, quantity, price, contracts });
+    const { symbol: to, strike: price, underlying: after } = contract;
+    d.emit({
+      type: 'OptionAdjusted',
+      portfolioId,
+      symbol,
+      to,
+      quantity,
+      price,
+      contracts,
+      ...(after !== underlying && { underlying: after }),
+    });
     scheduleEndOf(d, to);
   }
 }
 
-/** Continues open orders in the new series if contracts were multiplied; any other ratio cancels them. */
+/**
+ * Continues open orders in the new series if these deliver the same shares, in other contracts or under another name; any other change cancels
+ * them.
+ */
 export function adjustOptionOrders(
   d: Decision,
   { openOrders }: Portfolio,
-  action: Split,
+  { symbol }: CorporateAction,
+  { ordersBy, underlying }: SeriesChange,
   adjusted: AdjustedSeries,
 ): void {
-  for (const order of openOrders.oldestFirst(({ terms }) => terms.underlying === action.symbol)) {
+  for (const order of openOrders.oldestFirst(({ terms }) => terms.underlying === symbol)) {
     if (!d.state.orders.has(order.terms.number)) continue;
-    const renamed = isWhole(action.ratio) ? renamedBy(order, adjusted) : undefined;
-    if (renamed === undefined) cancelNow(d, order, 'CORPORATE_ACTION');
-    else splitOrder(d, order, action, renamed);
+    const renamed = ordersBy === undefined ? undefined : renamedBy(order, adjusted, underlying);
+    if (ordersBy === undefined || renamed === undefined) cancelNow(d, order, 'CORPORATE_ACTION');
+    else if (ordersBy.new === ordersBy.old) d.move(order, 'ADJUSTED', {}, { renamed });
+    else splitOrder(d, order, { ratio: ordersBy }, renamed);
   }
 }
 
 /** New symbols of an order; `undefined` if one of its legs has no adjusted series. */
-function renamedBy({ terms, progress }: Order, adjusted: AdjustedSeries): RenamedOrder | undefined {
+function renamedBy(
+  { terms, progress }: Order,
+  adjusted: AdjustedSeries,
+  underlying: string | undefined,
+): RenamedOrder | undefined {
   const { symbol, legs } = terms;
+  const on = underlying === undefined ? {} : { underlying };
   if (legs === undefined) {
     const adjustment = adjusted.get(symbol);
-    return adjustment && { symbol: adjustment.contract.symbol };
+    return adjustment && { symbol: adjustment.contract.symbol, ...on };
   }
   // Legs that were sent as totals stay totals (D75).
   const units = progress.quantity / Quantity.of(1);
@@ -213,5 +312,5 @@ function renamedBy({ terms, progress }: Order, adjusted: AdjustedSeries): Rename
     const quantity = areTotals ? Quantity.ofUnits(leg.quantity * contracts) : leg.quantity;
     renamed.push({ ...leg, optionSymbol: contract.symbol, quantity });
   }
-  return { symbol, legs: renamed };
+  return { symbol: underlying ?? symbol, legs: renamed, ...on };
 }

@@ -1,3 +1,4 @@
+import { isInOptionValues } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import { dividendValue, exerciseValue, isInTheMoney, strikeValue } from '../../instruments/exercise-value.js';
 import { valueOf } from '../../instruments/instrument.js';
@@ -81,7 +82,7 @@ function dividendsTomorrow(d: Decision, date: TradingDate): ReadonlyMap<string, 
   const exDate = d.rules.calendar.plusBusinessDays(date, 1);
   const amounts = new Map<string, Price>();
   for (const { action, status } of d.state.actions.values()) {
-    if (action.type !== 'CASH_DIVIDEND' || action.exDate !== exDate || status !== 'ANNOUNCED') continue;
+    if (!isInOptionValues(action) || action.exDate !== exDate || status !== 'ANNOUNCED') continue;
     const { symbol, amountPerShare } = action;
     amounts.set(symbol, Price.ofUnits((amounts.get(symbol) ?? 0) + amountPerShare));
   }
@@ -175,7 +176,9 @@ function assign(
     means === undefined
       ? []
       : protectiveLongsOf(d, portfolio, underlying, price).filter(({ isExercisable }) => isExercisable);
-  const acts = planAssignment({ contract, count: -count, kept: 0 }, longs, price, means);
+  const acts = planAssignment({ contract, count: -count, kept: 0 }, longs, price, means, (other) =>
+    d.mark(other),
+  );
   bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: false });
   meetCallsNow(d, portfolio);
 }

@@ -1,7 +1,7 @@
 import type { Decision } from '../../decision.js';
 import { saleFees } from '../../fees/regulatory.js';
 import { plainEquity } from '../../instruments/equity.js';
-import { isInTheMoney } from '../../instruments/exercise-value.js';
+import { isInTheMoney, withOthersInCash } from '../../instruments/exercise-value.js';
 import { valueOf } from '../../instruments/instrument.js';
 import { optionEventPostings, entryTypeOf } from '../../lifecycle/option-event-postings.js';
 import type { Means, PlannedOptionEvent, ProtectiveLong } from '../../lifecycle/plan-expiry.js';
@@ -37,8 +37,9 @@ export function bookOptionEvents(
   { underlying, acts, ...more }: OptionEventGroup,
 ): void {
   // Options may be quoted without any quote of their underlying.
-  if (acts.some((act) => act.shares !== 0) && d.instrument(underlying) === undefined)
-    d.emit({ type: 'InstrumentsListed', instruments: [plainEquity(underlying)] });
+  for (const symbol of new Set(acts.flatMap((act) => (act.shares === 0 ? [] : [act.contract.underlying]))))
+    if (d.instrument(symbol) === undefined)
+      d.emit({ type: 'InstrumentsListed', instruments: [plainEquity(symbol)] });
   const cash = acts.reduce((sum, act) => sum + act.cash, 0);
   const isPaid = cash < 0 && acts.some((act) => act.shares !== 0);
   const fees = deliveryFees(d, portfolio, acts, cash);
@@ -46,7 +47,7 @@ export function bookOptionEvents(
   const charged = fees.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero);
   const sma = smaOfOptionEvents(d, portfolio, underlying, acts, last < 0 ? Money.zero : charged);
   acts.forEach((act, index) => {
-    enter(d, portfolio, underlying, act, { ...more, isPaid, fees: index === last ? fees : [] });
+    enter(d, portfolio, act, { ...more, isPaid, fees: index === last ? fees : [] });
   });
   changeSma(d, portfolio, smaEventOf(acts), sma);
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
@@ -92,7 +93,10 @@ export function protectiveLongsOf(
       style === 'AMERICAN' &&
       settlement === 'PHYSICAL' &&
       price !== undefined &&
-      isInTheMoney(contract, price);
+      isInTheMoney(
+        withOthersInCash(contract, (other) => d.mark(other)),
+        price,
+      );
     const value = (): Money =>
       Money.toCents(valueOf(contract, d.mark(symbol) ?? Price.ofUnits(0), Quantity.of(1)));
     return [{ contract, count, kept: 0, isExercisable, value }];
@@ -130,15 +134,9 @@ interface Entered {
   readonly fees: readonly Fee[];
 }
 
-function enter(
-  d: Decision,
-  portfolio: Portfolio,
-  underlying: string,
-  act: PlannedOptionEvent,
-  how: Entered,
-): void {
+function enter(d: Decision, portfolio: Portfolio, act: PlannedOptionEvent, how: Entered): void {
   const { contract, count } = act;
-  const { symbol, strike } = contract;
+  const { symbol, strike, underlying } = contract;
   const account = how.isPaid ? 'SETTLED_CASH' : 'PENDING_CASH';
   const { ledgerEntry, lot } = d.state.counters;
   const { positions } = portfolio;

@@ -128,6 +128,7 @@ function endIn(
         price,
         means,
         continuingLongs(d, portfolio, underlying, means, price, due),
+        (other) => d.mark(other),
       );
       bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });
     }

@@ -3,7 +3,7 @@ import type { Decision } from '../../decision.js';
 import { isShares } from '../../instruments/instrument.js';
 import { expirationDayOf } from '../../instruments/option.js';
 import type { OptionContract } from '../../instruments/option.js';
-import { cashSettlementOf, deliveryOf } from '../../lifecycle/plan-expiry.js';
+import { cashSettlementOf, deliveriesOf, deliveryOf } from '../../lifecycle/plan-expiry.js';
 import type { PlannedOptionEvent } from '../../lifecycle/plan-expiry.js';
 import { NOTHING_SET_ASIDE } from '../../orders/order.js';
 import { cashRefusal } from '../../orders/refusal.js';
@@ -64,10 +64,16 @@ export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised
     contract.settlement === 'CASH' && price !== undefined
       ? cashSettlementOf(contract, count, price)
       : deliveryOf(contract, count, price);
-  const refusal = exerciseRuleProblem(d, portfolio, act) ?? exerciseShortage(d, portfolio, act);
+  const refusal =
+    exerciseRuleProblem(d, portfolio, act) ??
+    exerciseShortage(d, portfolio, act) ??
+    shortageOfOthers(d, portfolio, act);
   if (refusal !== undefined) return refusal;
   const { underlying } = contract;
-  const acts = [act.act === 'CASH_SETTLED' ? { ...act, act: 'EXERCISED' as const } : act];
+  const acts =
+    act.act === 'CASH_SETTLED'
+      ? [{ ...act, act: 'EXERCISED' as const }]
+      : deliveriesOf(contract, count, price, (other) => d.mark(other));
   bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: false });
   meetCallsNow(d, portfolio);
   return { contract, quantity, shares: Quantity.abs(act.shares), cash: act.cash, at: d.at };
@@ -124,6 +130,26 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
     availableQuantity: Quantity.max(available, Quantity.zero),
     requiredQuantity,
   };
+}
+
+/** Refusal if a put delivers shares of another symbol that a portfolio without short selling does not have free (D208). */
+function shortageOfOthers(
+  d: Decision,
+  portfolio: Portfolio,
+  { contract: { others = [] }, shares, count }: PlannedOptionEvent,
+): Rejection | undefined {
+  if (shares >= 0) return undefined;
+  for (const { symbol, shares: each } of others) {
+    const position = portfolio.positions.get(symbol);
+    const free = (position === undefined ? 0 : Position.held(position)) - reservedShares(portfolio, symbol);
+    if (free >= Quantity.of(each * count)) continue;
+    if (portfolio.settings.portfolioType === 'CASH')
+      return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
+    const instrument = d.tradable(symbol);
+    if (isShares(instrument) && !(instrument.shortable && d.broker(portfolio).shortSelling))
+      return { code: 'NOT_SHORTABLE', message: `${symbol} cannot be borrowed to sell short` };
+  }
+  return undefined;
 }
 
 /** Refusal if the exercise lacks the cash or shares it requires, or leaves shorts without collateral that the contracts covered. */

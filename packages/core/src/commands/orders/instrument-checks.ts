@@ -59,6 +59,8 @@ function instrumentRejection(
 ): string | undefined {
   const { symbol } = instrument;
   if (instrument.assetClass !== assetClass) return `${symbol} is not ${WHAT[assetClass]}`;
+  const ended = endedBy(d, instrument.assetClass === 'OPTION' ? instrument.underlying : symbol);
+  if (ended !== undefined) return ended;
   if (isShares(instrument)) return instrument.tradable === false ? `${symbol} cannot be traded` : undefined;
   const adjusted = d.state.adjusted.get(symbol);
   if (adjusted !== undefined) return `${symbol} was adjusted: it is ${adjusted} now`;
@@ -68,6 +70,15 @@ function instrumentRejection(
   return isFuture && isOpening(intent) && closesOutAt(instrument, intent, d.rules.calendar) <= d.at
     ? `${symbol} is closed out before its delivery`
     : undefined;
+}
+
+/** Why shares that a corporate action has ended cannot be traded, with their successor (D208). */
+function endedBy(d: Decision, symbol: string): string | undefined {
+  const successor = d.state.retired.get(symbol);
+  if (successor === undefined) return undefined;
+  return successor === ''
+    ? `${symbol} no longer trades`
+    : `${symbol} no longer trades: it is ${successor} now`;
 }
 
 /** Why an order that opens a fraction of a share is refused: some shares are traded whole only (D184). A fraction can always be closed (D137). */

@@ -20,7 +20,12 @@ import { isFractional } from './run-script.js';
  * Adjusts open orders at constant value: more shares, or contracts, at lower prices; buys round down to the tick, sells up. An order
  * without a remainder, or with a price of 0, is canceled. `renamed`: new symbols of an option order.
  */
-export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?: RenamedOrder): void {
+export function splitOrder(
+  d: Decision,
+  order: Order,
+  { ratio }: Pick<Split, 'ratio'>,
+  renamed?: RenamedOrder,
+): void {
   const { new: more, old } = ratio;
   const { progress, terms } = order;
   const isPackage = terms.legs !== undefined;

@@ -10,6 +10,7 @@ import {
 import { atSpot } from '../../options/model/conditions.js';
 import type { Conditions } from '../../options/model/conditions.js';
 import { impliedVolatility } from '../../options/model/implied-volatility.js';
+import { Money } from '../../values/money.js';
 import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
@@ -67,11 +68,12 @@ export class ModelValues {
     if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no option`);
     const underlying = this.underlying(instrument.underlying);
     if (underlying.price === undefined || underlying.price <= 0) return false;
-    const { deliverable, inLieu = Quantity.zero, multiplier } = instrument;
+    const { deliverable, inLieu = Quantity.zero, multiplier, cash = Money.zero } = instrument;
     const units = Math.round(deliverable * 1e6) + inLieu;
     const delivered = (amount: Price): Price =>
       Price.ofUnits(multiplyDivide(amount, units, Math.round(multiplier * 1e6), 'half-up'));
-    const spot = Price.ofUnits(Math.max(LEAST_PRICE, delivered(underlying.price)));
+    const perUnit = cash === 0 ? 0 : Money.perUnit(cash, Quantity.of(1), multiplier);
+    const spot = Price.ofUnits(Math.max(LEAST_PRICE, delivered(underlying.price) + perUnit));
     const settlement = settlesAt(instrument, this.terms.calendar);
     const given = this.market.volatility?.(holding);
     const modeled = (): ModeledOption => {

@@ -1,3 +1,4 @@
+import { Money } from '../../values/money.js';
 import type { Instant } from '../../values/instant.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide, multiplyTwiceDivide } from '../../values/scaled.js';
@@ -36,6 +37,8 @@ export interface Contract {
   readonly deliverable: number;
   /** Fraction of a share per contract that is paid in cash. */
   readonly inLieu: Quantity;
+  /** Cash that it delivers. */
+  readonly cash: Money;
   /** Value of the shares; 0 if no formula uses it. */
   readonly shares: Micros;
   /** U: the value of everything one contract delivers, cash in lieu included (D89). */
@@ -67,6 +70,9 @@ export interface ShareAmounts {
 }
 
 const share = (value: Micros, bps: number): Micros => multiplyDivide(value, bps, 10_000, 'half-up');
+
+/** Money counts 1/10,000 dollar. */
+const MICROS_PER_MONEY = 100;
 
 /** price × count, in millionths of a dollar. */
 function micros(price: number, count: number): Micros {
@@ -127,9 +133,9 @@ export function contractOf(
   const { parameters, asOf } = terms;
   const isCall = leg.right === 'CALL';
   const factor = factorOf(leg.leverageFactor);
-  const { inLieu = Quantity.zero } = leg;
+  const { inLieu = Quantity.zero, cash = Money.zero } = leg;
   const shares = micros(underlyingPrice, leg.deliverable);
-  const delivered = shares + micros(underlyingPrice, inLieu / Quantity.of(1));
+  const delivered = shares + micros(underlyingPrice, inLieu / Quantity.of(1)) + cash * MICROS_PER_MONEY;
   const strike = micros(leg.strike, leg.multiplier);
   const premium = micros(leg.price ?? 0, leg.multiplier);
   const above = delivered - strike;
@@ -150,6 +156,7 @@ export function contractOf(
     multiplier: leg.multiplier,
     deliverable: leg.deliverable,
     inLieu,
+    cash,
     shares,
     delivered,
     strike,

@@ -143,6 +143,7 @@ function optionLegOf(
     multiplier: instrument.multiplier,
     deliverable: instrument.deliverable,
     ...(instrument.inLieu !== undefined && { inLieu: instrument.inLieu }),
+    ...(instrument.cash !== undefined && { cash: instrument.cash }),
     quantity,
     price: mark,
     underlyingPrice: price ?? (quantity < 0 ? instrument.strike : undefined),

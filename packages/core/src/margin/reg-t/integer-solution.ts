@@ -90,7 +90,8 @@ function straddlesOf(
         other.naked >= mine.naked &&
         other.multiplier === mine.multiplier &&
         other.deliverable === mine.deliverable &&
-        other.inLieu === mine.inLieu
+        other.inLieu === mine.inLieu &&
+        other.cash === mine.cash
       );
     });
     const differs = ({ leg }: { leg: number }): number => Number(of(leg).strike !== mine.strike);

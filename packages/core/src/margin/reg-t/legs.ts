@@ -1,4 +1,5 @@
 import type { UnderlyingClass } from '../../instruments/option.js';
+import type { Money } from '../../values/money.js';
 import type { Instant } from '../../values/instant.js';
 import type { Price } from '../../values/price.js';
 import type { Quantity } from '../../values/quantity.js';
@@ -36,6 +37,8 @@ export interface OptionLeg {
   readonly deliverable: number;
   /** The fraction of a share, beyond those, that is paid in cash; absent = none (D89). */
   readonly inLieu?: Quantity;
+  /** Cash that one contract delivers, and shares of other symbols at their marks; absent = none (D208). */
+  readonly cash?: Money;
   /** Negative = short. Whole contracts. */
   readonly quantity: Quantity;
   /** The mark, per share. */

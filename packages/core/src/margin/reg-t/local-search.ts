@@ -291,5 +291,5 @@ export class LocalSearch {
   }
 }
 
-const kindOf = ({ multiplier, deliverable, inLieu }: Contract): string =>
-  `${multiplier}|${deliverable}|${inLieu}`;
+const kindOf = ({ multiplier, deliverable, inLieu, cash }: Contract): string =>
+  `${multiplier}|${deliverable}|${inLieu}|${cash}`;

@@ -67,7 +67,10 @@ export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
   amounts.maintenance - (contract.isShort ? 0 : amounts.counted);
 
 export const sameTerms = (a: Contract, b: Contract): boolean =>
-  a.multiplier === b.multiplier && a.deliverable === b.deliverable && a.inLieu === b.inLieu;
+  a.multiplier === b.multiplier &&
+  a.deliverable === b.deliverable &&
+  a.inLieu === b.inLieu &&
+  a.cash === b.cash;
 
 /** True when the terms of two contracts allow one SPREAD group. */
 export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);

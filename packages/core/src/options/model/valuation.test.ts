@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { calendarById } from '../../calendar/calendars.js';
-import type { CashDividend } from '../../corporate-actions/corporate-action.js';
+import type { Dividend } from '../../corporate-actions/corporate-action.js';
 import { optionContract } from '../../instruments/option-roots.js';
 import { parseOsi } from '../../instruments/osi.js';
 import type { Quote } from '../../market/quote.js';
@@ -24,7 +24,7 @@ const at = (text: string): Instant => Instant.ofMs(Date.parse(text));
 const date = (text: string): TradingDate => TradingDate.parse(text)!;
 const contractOf = (text: string) => optionContract(parseOsi(text)!, {}, () => undefined)!;
 
-const dividend = (exDate: string, amount: string): CashDividend => ({
+const dividend = (exDate: string, amount: string): Dividend => ({
   type: 'CASH_DIVIDEND',
   symbol: 'AAPL',
   exDate: date(exDate),

@@ -1,4 +1,4 @@
-import type { CashDividend } from '../../corporate-actions/corporate-action.js';
+import type { Dividend } from '../../corporate-actions/corporate-action.js';
 import { effectiveAt } from '../../corporate-actions/corporate-action.js';
 import type { Calendar } from '../../calendar/calendar.js';
 import { expirationDayOf } from '../../instruments/option.js';
@@ -40,7 +40,7 @@ export interface UnderlyingNow {
   /** Continuous, per year: 0.04 is 4 %. */
   readonly rate: number;
   /** Announced cash dividends; past ones, and those that go ex at the settlement or later, do not count. */
-  readonly dividends: readonly CashDividend[];
+  readonly dividends: readonly Dividend[];
 }
 
 /** The conditions of the series that settle at one instant (D71). */

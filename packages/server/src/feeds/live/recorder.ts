@@ -20,7 +20,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { Instant, Price } from '@sandpit/core';
+import { Instant, isDividend, newSymbolOf, Price, splitOf, wholeRatio } from '@sandpit/core';
 import type { CorporateAction } from '@sandpit/core';
 import { TICK_COLUMNS } from '../tick-file.js';
 import { TickLines } from './tick-lines.js';
@@ -45,13 +45,30 @@ const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
 
 /** Format that `replay` reads; columns as in docs/how-to/own-market-data.md. */
 export const ACTIONS_FILE = 'corporate_actions.csv';
-const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
+const ACTIONS_HEADER =
+  'ex_date,symbol,type,split_new_for_old,cash_per_share,declared,new_symbol,basis_percent,pay_date';
 
 function actionLine(action: CorporateAction): string {
-  const { exDate, symbol } = action;
-  return action.type === 'SPLIT'
-    ? `${exDate},${symbol},split,${action.ratio.new}:${action.ratio.old},`
-    : `${exDate},${symbol},cash_dividend,,${Price.format(action.amountPerShare)}`;
+  const { exDate, symbol, type } = action;
+  const split = splitOf(action)?.ratio;
+  const given = 'ratio' in action && action.ratio !== undefined ? wholeRatio(action.ratio) : undefined;
+  const ratio = split ?? given;
+  const cash = isDividend(action)
+    ? action.amountPerShare
+    : 'cashPerShare' in action
+      ? action.cashPerShare
+      : undefined;
+  return [
+    exDate,
+    symbol,
+    type.toLowerCase(),
+    ratio === undefined ? '' : `${ratio.new}:${ratio.old}`,
+    cash === undefined ? '' : Price.format(cash),
+    '',
+    newSymbolOf(action) ?? '',
+    action.type === 'SPIN_OFF' ? action.basisPercent : '',
+    'payDate' in action ? (action.payDate ?? '') : '',
+  ].join(',');
 }
 
 /** The line after which quotes of all symbols age, from `aliveAt` on. */

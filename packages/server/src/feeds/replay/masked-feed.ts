@@ -19,6 +19,11 @@ export class MaskedFeed implements Feed {
       if (instrument.assetClass !== 'EQUITY') throw new NotMaskable();
       equities.push(instrument);
     }
+    for (const { type } of recorded.corporateActions())
+      if (type !== 'SPLIT' && type !== 'CASH_DIVIDEND')
+        throw new NotMaskable(
+          'A recording with corporate actions other than dividends and splits cannot be masked',
+        );
     const mask = new Mask(
       terms,
       equities.map(({ symbol }) => symbol),

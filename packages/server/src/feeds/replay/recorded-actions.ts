@@ -5,7 +5,7 @@ import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { checkedSymbolOf, dateOf } from './rows.js';
 
-/** Every split and cash dividend of the file, by ex-date; other types are omitted. */
+/** Every corporate action of the file, by ex-date; unknown types are omitted. */
 export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
   const actions: CorporateAction[] = [];
   for await (const { rows } of rowBatches(file)) {
@@ -18,7 +18,9 @@ export async function recordedActions(file: RecordedFile): Promise<readonly Corp
 }
 
 function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
-  const [, , type, ratio = '', cash = '', declared = ''] = row.cells;
+  const [, , type, ratio = '', cash = '', declared = '', newSymbol = '', basis = '', paid = ''] = row.cells;
+  const bad = (what: string, text: string): BadReplayFile =>
+    new BadReplayFile(file.path, row.line, `${what}: "${text}"`);
   const exDate = dateOf(file, row);
   const common = {
     symbol: checkedSymbolOf(file, row),
@@ -26,20 +28,67 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
     knownFrom: knownFrom(file, row, exDate, declared),
   };
   switch (type) {
-    case 'split': {
-      const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);
-      if (!parts) throw new BadReplayFile(file.path, row.line, `not a split ratio (new:old): "${ratio}"`);
-      return { type: 'SPLIT', ...common, ratio: { new: Number(parts[1]), old: Number(parts[2]) } };
+    case 'split':
+      return { type: 'SPLIT', ...common, ratio: ratioOf() };
+    case 'cash_dividend':
+      return { type: 'CASH_DIVIDEND', ...common, ...payDate(), amountPerShare: amountOf() };
+    case 'special_dividend':
+      return { type: 'SPECIAL_DIVIDEND', ...common, ...payDate(), amountPerShare: amountOf() };
+    case 'stock_dividend': {
+      const { new: more, old } = ratioOf();
+      const rate = Math.round((more / old - 1) * 1e6) / 1e6;
+      if (!(rate > 0 && rate <= 100)) throw bad('not the ratio of a stock dividend (11:10)', ratio);
+      return { type: 'STOCK_DIVIDEND', ...common, rate };
     }
-    case 'cash_dividend': {
-      const amountPerShare = Price.parse(cash);
-      if (amountPerShare === undefined || amountPerShare <= 0) {
-        throw new BadReplayFile(file.path, row.line, `not an amount above zero: "${cash}"`);
-      }
-      return { type: 'CASH_DIVIDEND', ...common, amountPerShare };
+    case 'symbol_change':
+      return { type: 'SYMBOL_CHANGE', ...common, newSymbol: newSymbolOf() };
+    case 'spin_off': {
+      const basisPercent = Number(basis);
+      if (!/^\d{1,2}(\.\d{1,4})?$/.test(basis) || basisPercent <= 0)
+        throw bad('not a percentage of the cost between 0 and 100, with at most four decimals', basis);
+      return { type: 'SPIN_OFF', ...common, newSymbol: newSymbolOf(), ratio: ratioOf(), basisPercent };
+    }
+    case 'merger': {
+      const isForShares = ratio !== '' || newSymbol !== '';
+      return {
+        type: 'MERGER',
+        ...common,
+        ...(isForShares && { newSymbol: newSymbolOf(), ratio: ratioOf() }),
+        ...((cash !== '' || !isForShares) && { cashPerShare: amountOf(), ...payDate() }),
+      };
+    }
+    case 'delisting': {
+      const cashPerShare = Price.parse(cash === '' ? '0' : cash);
+      if (cashPerShare === undefined || cashPerShare < 0) throw bad('not an amount', cash);
+      return { type: 'DELISTING', ...common, cashPerShare, ...payDate() };
     }
     default:
       return undefined;
+  }
+
+  function ratioOf(): { readonly new: number; readonly old: number } {
+    const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);
+    if (!parts) throw bad('not a split ratio (new:old)', ratio);
+    return { new: Number(parts[1]), old: Number(parts[2]) };
+  }
+
+  function amountOf(): Price {
+    const amount = Price.parse(cash);
+    if (amount === undefined || amount <= 0) throw bad('not an amount above zero', cash);
+    return amount;
+  }
+
+  function newSymbolOf(): string {
+    if (!/^[A-Z][A-Z0-9.]{0,9}$/.test(newSymbol) || newSymbol === common.symbol)
+      throw bad('not the symbol of new shares', newSymbol);
+    return newSymbol;
+  }
+
+  function payDate(): { readonly payDate?: TradingDate } {
+    if (paid === '') return {};
+    const date = TradingDate.parse(paid);
+    if (date === undefined) throw bad('not a date (YYYY-MM-DD)', paid);
+    return { payDate: date };
   }
 }
 

@@ -25,7 +25,7 @@ const COLUMNS = {
 /** Columns that it may have as well; a cell is empty when there is none. */
 const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
   daily: ['asset_class'],
-  actions: ['declared'],
+  actions: ['declared', 'new_symbol', 'basis_percent', 'pay_date'],
   contracts: [
     ...['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],
     'deliverable',

@@ -1,6 +1,6 @@
 /** Periods of a portfolio, valued at their beginning, end and flows (D186): the input of a performance study. */
 import type { BenchmarkClose } from '@sandpit/analytics';
-import { type Bar, type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
+import { type Bar, type Calendar, canonicalSymbol, Instant, isDividend, splitOf } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuse } from '../answer.js';
@@ -163,8 +163,9 @@ async function benchmarkCloses(
     let cashDividend = 0;
     for (const action of actions) {
       if (action.exDate !== date) continue;
-      if (action.type === 'SPLIT') splitFactor *= action.ratio.new / action.ratio.old;
-      else cashDividend += priceNumber(action.amountPerShare);
+      const split = splitOf(action);
+      if (split !== undefined) splitFactor *= split.ratio.new / split.ratio.old;
+      else if (isDividend(action)) cashDividend += priceNumber(action.amountPerShare);
     }
     return { date, close: priceNumber(close), splitFactor, cashDividend };
   });

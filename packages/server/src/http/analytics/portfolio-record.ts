@@ -28,6 +28,7 @@ import {
   type OptionEnded,
   type OrderExecuted,
   type OrderTerms,
+  type PositionConverted,
   sideOf,
   tradedBy,
   tradeDateOf,
@@ -161,6 +162,7 @@ const EVENT: Readonly<Record<FieldOf<BookEvent>, ColumnKind>> = {
   denominator: 'number',
   to: 'text',
   values: 'json',
+  exchange: 'json',
 };
 
 const POSTED: Readonly<Record<keyof Posted, ColumnKind>> = {
@@ -329,6 +331,9 @@ export class PortfolioRecorder {
         this.#splitStepUps(item, event);
         this.#restate(item, event.symbol, event.symbol, event.ratio.new, event.ratio.old);
         return;
+      case 'PositionConverted':
+        this.#convertShares(item, event);
+        return;
       case 'OptionAdjusted':
         for (const [lot, stepUp] of this.#stepUps)
           if (stepUp.symbol === event.symbol)
@@ -337,7 +342,7 @@ export class PortfolioRecorder {
               symbol: event.to,
               quantity: stepUp.quantity * event.contracts,
             });
-        this.#restate(item, event.symbol, event.to, event.contracts, 1);
+        this.#restate(item, event.symbol, event.to, event.contracts, 1, 'OPTION');
         return;
       case 'DividendAccrued':
         this.#post(item.at, event.payDate, 'DIVIDENDS', dollarsOf(event.amount));
@@ -546,9 +551,88 @@ export class PortfolioRecorder {
     });
   }
 
-  #restate(item: ListItem, symbol: string, to: string, numerator: number, denominator: number): void {
+  /** A change of the symbol, spin-off, merger or delisting (D208). Its ledger entries are its own, not items of the list. */
+  #convertShares(item: ListItem, event: PositionConverted): void {
+    const { action, symbol, quantity, received, fraction = 0, inLieu = 0, amount = 0, payDate } = event;
+    const { passed = { new: 0, old: 1 }, worth } = event;
+    const happened = this.#happened(item);
+    this.#realize(item, gainOf(event.entries));
+    this.#convertStepUps(item, event);
+    const side = quantity > 0 ? 'SELL' : 'BUY';
+    const size = Math.abs(quantity);
+    const cash = Math.abs(amount);
+    const settles = payDate === undefined ? {} : { settlementDate: payDate };
+    if (received === undefined) {
+      const by = action === 'DELISTING' ? 'DELISTING' : 'MERGER';
+      const contract = this.#contract(symbol, 'EQUITY', item.at);
+      const price = cash / MONEY_UNITS / unitsOf(size);
+      this.#trade(
+        happened,
+        contract,
+        by,
+        side,
+        { quantity: size, price, value: cash, commission: 0, fees: 0 },
+        settles,
+      );
+      return;
+    }
+    const to = received.symbol;
+    const given = received.quantity + fraction;
+    const stock = this.#contract(to, 'EQUITY', item.at);
+    if (action === 'SPIN_OFF' || amount !== 0) {
+      this.#events.add({
+        type: 'EXCHANGED',
+        ...happened,
+        symbol,
+        to,
+        numerator: Math.abs(given),
+        denominator: size,
+        exchange:
+          action === 'SPIN_OFF'
+            ? { kind: 'SPIN_OFF', passed: passed.new / passed.old }
+            : {
+                kind: 'MERGER',
+                cash: dollarsOf(cash),
+                ...(worth !== undefined && { worth: priceOf(worth) }),
+                ...settles,
+              },
+      });
+      if (action !== 'SPIN_OFF') this.#held.delete(symbol);
+      this.#move(to, given);
+    } else {
+      this.#events.add({
+        type: 'RESTATED',
+        ...happened,
+        symbol,
+        to,
+        numerator: Math.abs(given),
+        denominator: size,
+      });
+      this.#held.delete(symbol);
+      this.#move(to, given);
+    }
+    if (fraction === 0) return;
+    const value = Math.abs(inLieu);
+    const part = Math.abs(fraction);
+    this.#trade({ ...happened, key: `${happened.key}-fraction` }, stock, 'CASH_IN_LIEU', side, {
+      quantity: part,
+      price: dollarsOf(value) / unitsOf(part),
+      value,
+      commission: 0,
+      fees: 0,
+    });
+  }
+
+  #restate(
+    item: ListItem,
+    symbol: string,
+    to: string,
+    numerator: number,
+    denominator: number,
+    assetClass: AssetClass = 'EQUITY',
+  ): void {
     const multiplier = this.#contracts.get(symbol)?.multiplier;
-    const adjusted = to === symbol ? undefined : this.#contract(to, 'OPTION', item.at);
+    const adjusted = to === symbol ? undefined : this.#contract(to, assetClass, item.at);
     this.#events.add({
       type: 'RESTATED',
       ...this.#happened(item),
@@ -738,6 +822,27 @@ export class PortfolioRecorder {
       const amount = stepUp.amount + (this.#stepUps.get(after.lotId)?.amount ?? 0);
       this.#stepUps.set(after.lotId, { symbol, quantity: Math.abs(after.quantity), amount });
     }
+  }
+
+  /** Step-ups stay with lots that keep their number, end with shares that end, and close with opposite lots. */
+  #convertStepUps(item: ListItem, { action, symbol, received }: PositionConverted): void {
+    let ended = this.#closeStepUps(received?.closed);
+    if (action !== 'SPIN_OFF')
+      for (const [lotId, stepUp] of [...this.#stepUps]) {
+        if (stepUp.symbol !== symbol) continue;
+        const lot = received?.opened.find((one) => one.lotId === lotId);
+        if (received !== undefined && lot !== undefined)
+          this.#stepUps.set(lotId, {
+            ...stepUp,
+            symbol: received.symbol,
+            quantity: Math.abs(lot.quantity),
+          });
+        else {
+          ended += stepUp.amount;
+          this.#stepUps.delete(lotId);
+        }
+      }
+    if (ended !== 0) this.#realize(item, -ended);
   }
 
   #post(at: number, date: string, account: ReportedAccount, amount: number): void {

@@ -1,6 +1,6 @@
 /** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
 import type { LotMethod, TaxSplit, YearEnd } from '@sandpit/analytics';
-import { effectiveAt, Instant } from '@sandpit/core';
+import { effectiveAt, Instant, newSymbolOf, splitOf } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { periodInput } from '../analytics/portfolio-performance.js';
@@ -117,21 +117,25 @@ async function taxQuestion(
   return { portfolioId, method, yearEnds: marked, splits: splitsIn(simulation), isRetirement };
 }
 
-/** Splits that have been applied, in order of time. */
+const ONE_FOR_ONE = { new: 1, old: 1 };
+
+/** Splits, stock dividends and changes of symbols that have been applied, in order of time. */
 const splitsIn = ({ brokerage: { state, rules } }: Simulation): readonly TaxSplit[] =>
   [...state.actions.values()]
-    .flatMap(({ action, status }) =>
-      action.type === 'SPLIT' && status === 'EFFECTIVE'
-        ? [
-            {
-              at: effectiveAt(rules.calendar, action),
-              symbol: action.symbol,
-              numerator: action.ratio.new,
-              denominator: action.ratio.old,
-            },
-          ]
-        : [],
-    )
+    .flatMap(({ action, status }) => {
+      const ratio = action.type === 'SYMBOL_CHANGE' ? ONE_FOR_ONE : splitOf(action)?.ratio;
+      if (ratio === undefined || status !== 'EFFECTIVE') return [];
+      const to = newSymbolOf(action);
+      return [
+        {
+          at: effectiveAt(rules.calendar, action),
+          symbol: action.symbol,
+          numerator: ratio.new,
+          denominator: ratio.old,
+          ...(to !== undefined && { to }),
+        },
+      ];
+    })
     .sort((a, b) => a.at - b.at);
 
 /** The last closes of the finished years, with marks of the Section 1256 contracts held then. */

@@ -1,5 +1,7 @@
 import {
-  actionId,
+  actionIdOf,
+  hasSameTerms,
+  newSymbolOf,
   type Brokerage,
   type CorporateAction,
   isOrderEvent,
@@ -213,10 +215,14 @@ const ofMarket = <T extends { readonly simulation: Simulation }>(call: T): T => 
   simulation: call.simulation.market,
 });
 
-const firstUnlisted = (
-  brokerage: Brokerage,
-  actions: readonly { readonly symbol: string }[],
-): string | undefined => actions.find(({ symbol }) => brokerage.instrument(symbol) === undefined)?.symbol;
+/** The first symbol that is neither listed nor given by another action. */
+function firstUnlisted(brokerage: Brokerage, actions: readonly CorporateAction[]): string | undefined {
+  const given = new Set(actions.map(newSymbolOf));
+  for (const { action, status } of brokerage.state.actions.values())
+    if (status === 'ANNOUNCED') given.add(newSymbolOf(action));
+  return actions.find(({ symbol }) => brokerage.instrument(symbol) === undefined && !given.has(symbol))
+    ?.symbol;
+}
 
 /** The id of the first action that was announced with other terms, before or in the same request, and can be seen today. */
 function firstChanged(
@@ -226,7 +232,7 @@ function firstChanged(
 ): string | undefined {
   const known = new Map<string, CorporateAction>();
   for (const action of actions) {
-    const id = actionId(action);
+    const id = actionIdOf(action);
     const announced = state.actions.get(id);
     const before = known.get(id) ?? (announced?.status === 'ANNOUNCED' ? announced.action : undefined);
     const isSeen = before !== undefined && (before.knownFrom === undefined || before.knownFrom <= today);
@@ -234,15 +240,6 @@ function firstChanged(
     known.set(id, action);
   }
   return undefined;
-}
-
-/** Compares ratios, or amounts and pay dates; 4 for 2 is 2 for 1. */
-function hasSameTerms(a: CorporateAction, b: CorporateAction): boolean {
-  if (a.type === 'SPLIT')
-    return (
-      b.type === 'SPLIT' && Math.abs((a.ratio.new * b.ratio.old) / (b.ratio.new * a.ratio.old) - 1) < 1e-9
-    );
-  return b.type === 'CASH_DIVIDEND' && a.amountPerShare === b.amountPerShare && a.payDate === b.payDate;
 }
 
 /** A request that the clock does not support is a conflict. */

@@ -21,6 +21,7 @@ import type {
   OrderEvent,
   OrderSnapshot,
   OrderTerms,
+  PositionConverted,
 } from '@sandpit/core';
 import type {
   Activity,
@@ -112,6 +113,12 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return `${quantity} ${symbol} ${ENDED[name ?? ''] ?? 'expired'}`;
     case 'CASH_IN_LIEU':
       return `Cash in lieu of ${quantity} ${symbol}`;
+    case 'SPIN_OFF':
+      return `Spin-off of ${quantity} ${symbol}`;
+    case 'MERGER':
+      return `Merger of ${quantity} ${symbol}`;
+    case 'DELISTING':
+      return `Delisting of ${quantity} ${symbol}`;
     case 'INTEREST':
       return 'Margin interest';
     case 'BORROW_FEE':
@@ -133,7 +140,12 @@ function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readon
   if (event.type === 'OrderExecuted') return tradeEntries(termsOf(event.order), event);
   if (event.type === 'ObligationSettled') return settlementEntries(event);
   if (event.type === 'PositionsImported') return event.entries;
-  if (event.type === 'LedgerPosted' || event.type === 'OptionEnded' || event.type === 'FutureSettled')
+  if (
+    event.type === 'LedgerPosted' ||
+    event.type === 'OptionEnded' ||
+    event.type === 'FutureSettled' ||
+    event.type === 'PositionConverted'
+  )
     return event.entries;
   throw unexpected(event);
 }
@@ -192,6 +204,37 @@ export function toActivity(ids: Ids, item: ListItem, order: OrderSnapshot | unde
 }
 
 /** Item 0 is the cash, item n the n-th position. */
+/** Change, end or gift of shares: the shares held before, and the cash for them with that for a fraction. */
+function describeConversion({
+  action,
+  symbol,
+  quantity,
+  received,
+  amount = Money.zero,
+  inLieu = Money.zero,
+}: PositionConverted): Pick<
+  Activity,
+  'category' | 'type' | 'description' | 'symbol' | 'quantity' | 'amount'
+> {
+  const given = received && `${Quantity.format(received.quantity)} ${received.symbol}`;
+  const cash = amount === 0 ? [] : [`${Money.format(amount)} in cash`];
+  const result = [...(given === undefined ? [] : [given]), ...cash].join(' and ');
+  const text: Readonly<Record<PositionConverted['action'], string>> = {
+    SYMBOL_CHANGE: `${symbol} became ${received?.symbol ?? ''}`,
+    SPIN_OFF: `Spin-off of ${symbol}: ${result}`,
+    MERGER: `Merger of ${symbol}: ${result}`,
+    DELISTING: `Delisting of ${symbol}: ${result === '' ? 'worthless' : result}`,
+  };
+  return {
+    category: 'CORPORATE_ACTION',
+    type: action,
+    description: text[action],
+    symbol,
+    quantity: quantityNumber(quantity),
+    amount: moneyNumber(Money.add(amount, inLieu)),
+  };
+}
+
 function describeImport(
   { cash, positions }: Extract<Event, { type: 'PositionsImported' }>,
   { item }: ListItem,
@@ -300,18 +343,23 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
         amount: 0,
       };
     }
-    case 'PositionSplit':
+    case 'PositionSplit': {
+      const { symbol, ratio, action = 'SPLIT' } = event;
+      const what = action === 'SPLIT' ? 'split' : 'stock dividend:';
       return {
         category: 'CORPORATE_ACTION',
-        type: 'SPLIT',
-        description: `${event.symbol} split ${event.ratio.new} for ${event.ratio.old}`,
-        symbol: event.symbol,
+        type: action,
+        description: `${symbol} ${what} ${ratio.new} for ${ratio.old}`,
+        symbol,
       };
+    }
+    case 'PositionConverted':
+      return describeConversion(event);
     case 'DividendAccrued':
       return {
         category: 'CORPORATE_ACTION',
-        type: 'DIVIDEND',
-        description: `Dividend of ${event.symbol}, paid on ${event.payDate}`,
+        type: event.action ?? 'DIVIDEND',
+        description: `${event.action === undefined ? 'Dividend' : 'Special dividend'} of ${event.symbol}, paid on ${event.payDate}`,
         symbol: event.symbol,
         quantity: quantityNumber(event.quantity),
         amount: moneyNumber(event.amount),
@@ -350,6 +398,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':
+    case 'ActionBegun':
     case 'ActionContinued':
     case 'ActionDone':
     case 'CompetitionBegun':

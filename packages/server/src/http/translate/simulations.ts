@@ -7,6 +7,7 @@ import {
   Instant,
   plainCalendar,
   seedOf,
+  turnOf,
   TradingDate,
 } from '@sandpit/core';
 import type {
@@ -164,14 +165,81 @@ export function clockOf(simulation: Simulation): Clock {
 export function corporateActionOf(action: CorporateAction, today: TradingDate): CoreAction {
   const symbol = plainSymbol(action.symbol, today);
   const exDate = TradingDate.of(action.exDate);
-  if (action.type === 'SPLIT') return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
-  return {
-    type: 'CASH_DIVIDEND',
-    symbol,
-    exDate,
-    ...(action.payDate !== undefined && { payDate: TradingDate.of(action.payDate) }),
-    amountPerShare: priceOf(action.amountPerShare),
-  };
+  const payDate =
+    'payDate' in action && action.payDate !== undefined ? { payDate: TradingDate.of(action.payDate) } : {};
+  switch (action.type) {
+    case 'SPLIT':
+      return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
+    case 'CASH_DIVIDEND':
+      return {
+        type: action.type,
+        symbol,
+        exDate,
+        ...payDate,
+        amountPerShare: priceOf(action.amountPerShare),
+      };
+    case 'SPECIAL_DIVIDEND':
+      return { type: action.type, symbol, exDate, ...payDate, amountPerShare: priceOf(action.cashPerShare) };
+    case 'STOCK_DIVIDEND':
+      return { type: action.type, symbol, exDate, rate: action.rate };
+    case 'SYMBOL_CHANGE':
+      return { type: action.type, symbol, exDate, newSymbol: plainSymbol(action.newSymbol, today) };
+    case 'SPIN_OFF': {
+      const { type, newSymbol, ratio, basisPercent } = action;
+      return { type, symbol, exDate, newSymbol: plainSymbol(newSymbol, today), ratio, basisPercent };
+    }
+    case 'MERGER': {
+      const { type, newSymbol, ratio, cashPerShare } = action;
+      return {
+        type,
+        symbol,
+        exDate,
+        ...(newSymbol !== undefined && { newSymbol: plainSymbol(newSymbol, today) }),
+        ...(ratio !== undefined && { ratio }),
+        ...(cashPerShare !== undefined && { cashPerShare: priceOf(cashPerShare) }),
+        ...payDate,
+      };
+    }
+    case 'DELISTING':
+      return { type: action.type, symbol, exDate, cashPerShare: priceOf(action.cashPerShare), ...payDate };
+  }
+}
+
+/** The terms of an action beside its kind, symbol and dates. */
+function shownTerms(
+  action: CoreAction,
+): Pick<
+  ShownAction,
+  'ratio' | 'payDate' | 'amountPerShare' | 'cashPerShare' | 'rate' | 'newSymbol' | 'basisPercent'
+> {
+  const payDate = 'payDate' in action && action.payDate !== undefined ? { payDate: action.payDate } : {};
+  switch (action.type) {
+    case 'SPLIT':
+      return { ratio: action.ratio };
+    case 'CASH_DIVIDEND':
+      return { ...payDate, amountPerShare: priceNumber(action.amountPerShare) };
+    case 'SPECIAL_DIVIDEND':
+      return { ...payDate, cashPerShare: priceNumber(action.amountPerShare) };
+    case 'STOCK_DIVIDEND':
+      return { rate: action.rate };
+    case 'SYMBOL_CHANGE':
+      return { newSymbol: action.newSymbol };
+    case 'SPIN_OFF': {
+      const { newSymbol, ratio, basisPercent } = action;
+      return { newSymbol, ratio, basisPercent };
+    }
+    case 'MERGER': {
+      const { newSymbol, ratio, cashPerShare } = action;
+      return {
+        ...payDate,
+        ...(newSymbol !== undefined && { newSymbol }),
+        ...(ratio !== undefined && { ratio }),
+        ...(cashPerShare !== undefined && { cashPerShare: priceNumber(cashPerShare) }),
+      };
+    }
+    case 'DELISTING':
+      return { ...payDate, cashPerShare: priceNumber(action.cashPerShare) };
+  }
 }
 
 function shownAction(
@@ -184,19 +252,14 @@ function shownAction(
     type: action.type,
     symbol: action.symbol,
     exDate: action.exDate,
-    ...(action.type === 'SPLIT'
-      ? { ratio: action.ratio }
-      : {
-          ...(action.payDate !== undefined && { payDate: action.payDate }),
-          amountPerShare: priceNumber(action.amountPerShare),
-        }),
+    ...shownTerms(action),
     effectiveAt: calendar.format(effectiveAt(calendar, action)),
     status,
   };
 }
 
 /**
- * Dividends and splits in the order in which they take effect, without withdrawn ones, those that took effect more than a week ago, and those
+ * Corporate actions in the order in which they take effect, without withdrawn ones, those that took effect more than a week ago, and those
  * of a recording that are not known by `today` (D209).
  */
 export function shownActions(
@@ -207,7 +270,9 @@ export function shownActions(
   const since = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
   return [...actions]
     .filter(({ action: { knownFrom, exDate } }) => (knownFrom ?? today) <= today && exDate >= since)
-    .sort((a, b) => effectiveAt(calendar, a.action) - effectiveAt(calendar, b.action) || a.number - b.number)
+    .sort(
+      (a, b) => effectiveAt(calendar, a.action) - effectiveAt(calendar, b.action) || turnOf(a) - turnOf(b),
+    )
     .flatMap((announced) =>
       announced.status === 'WITHDRAWN' ? [] : [shownAction(announced, announced.status, calendar)],
     );

@@ -115,6 +115,7 @@ function otherMessage(simulation: Simulation, placed: PlacedEvent): OtherMessage
     case 'FutureSettled':
       return event.closed === undefined ? undefined : activity('position.expired', event.portfolioId);
     case 'PositionSplit':
+    case 'PositionConverted':
     case 'DividendAccrued':
     case 'OptionAdjusted':
       return activity('corporate-action.applied', event.portfolioId);

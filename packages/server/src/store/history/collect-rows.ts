@@ -70,6 +70,7 @@ const MOVES: ReadonlySet<Event['type']> = new Set([
   'FutureSettled',
   'OptionAdjusted',
   'PositionSplit',
+  'PositionConverted',
   'PortfolioReset',
   'PortfolioClosed',
 ]);
@@ -90,6 +91,7 @@ const CHANGES: ReadonlySet<Event['type']> = new Set([
 export function quotesBy(event: Event): readonly Quote[] {
   if (event.type === 'QuotesPushed') return event.quotes;
   if (event.type === 'SeriesAdjusted') return event.markets.map(({ quote }) => quote);
+  if (event.type === 'ActionBegun') return event.quotes;
   const isOfAction = event.type === 'SplitBegun' || event.type === 'ActionDone';
   return isOfAction && event.market !== undefined ? [event.market.quote] : [];
 }
@@ -604,6 +606,8 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     }
     case 'OptionAdjusted':
       return [activity(event.portfolioId, 'OPTION')];
+    case 'PositionConverted':
+      return [activity(event.portfolioId, 'CORPORATE_ACTION'), ...ledger(event.portfolioId, event.entries)];
     case 'PositionSplit':
     case 'DividendAccrued':
       return [activity(event.portfolioId, 'CORPORATE_ACTION')];
@@ -650,6 +654,7 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':
+    case 'ActionBegun':
     case 'ActionContinued':
     case 'ActionDone':
     case 'CompetitionBegun':

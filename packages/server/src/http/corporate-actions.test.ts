@@ -1,0 +1,204 @@
+/** Corporate actions other than splits and cash dividends, over the API (D208). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+let path: string;
+
+const EX = '2026-01-06';
+const quote = (symbol: string, price: number) =>
+  client.put('/v1/simulation/quotes', { quotes: [{ symbol, bid: price, ask: price, last: price }] });
+const announce = (action: object) =>
+  client.post('/v1/simulation/corporate-actions', { actions: [{ symbol: 'XYZ', exDate: EX, ...action }] });
+const advance = (to = `${EX}T10:00:00-05:00`) => client.post('/v1/simulation/clock/advance', { to });
+const order = async (symbol: string, quantity: number, more: object = {}): Promise<Body> => {
+  const { status, body, text } = await client.post('/v1/orders', {
+    portfolioId,
+    symbol,
+    assetClass: symbol.length > 15 ? 'OPTION' : 'EQUITY',
+    orderType: 'MARKET',
+    positionIntent: 'BUY_TO_OPEN',
+    quantity,
+    timeInForce: 'DAY',
+    ...more,
+  });
+  expect(status, text).toBe(201);
+  return body;
+};
+const get = async (query: string): Promise<Body> => {
+  const { status, body, text } = await client.get(`${path}/${query}`);
+  expect(status, text).toBe(200);
+  return body;
+};
+const activities = async (): Promise<Body[]> =>
+  (await get('activities?category=CORPORATE_ACTION&limit=100')).data as Body[];
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  await quote('XYZ', 30);
+  ({ portfolioId } = (await openPortfolio(client, { initialCash: 1_000_000 })) as { portfolioId: string });
+  path = `/v1/accounts/portfolios/${portfolioId}`;
+});
+afterEach(() => test.close());
+
+describe('POST /v1/simulation/corporate-actions', () => {
+  it('names all eight types, and reads ratios back as they were sent', async () => {
+    expect((await announce({ type: 'RIGHTS' })).body.message).toEqual([
+      'actions.0.type must be one of SPLIT, CASH_DIVIDEND, SPECIAL_DIVIDEND, STOCK_DIVIDEND, SYMBOL_CHANGE, SPIN_OFF, MERGER, DELISTING',
+    ]);
+    const spinOff = { type: 'SPIN_OFF', newSymbol: 'SPUN', basisPercent: 23.4831 };
+    const sent = await announce({ ...spinOff, ratio: { new: 2, old: 6 } });
+    expect(sent.status).toBe(201);
+    expect(sent.body.actions).toMatchObject([{ ...spinOff, symbol: 'XYZ', ratio: { new: 2, old: 6 } }]);
+    expect((await announce({ ...spinOff, ratio: { new: 1, old: 3 } })).status).toBe(201);
+    expect((await announce({ ...spinOff, ratio: 0.25 })).status).toBe(409);
+    expect((await announce({ type: 'DELISTING', cashPerShare: 0 })).status).toBe(409);
+    expect((await announce({ type: 'SYMBOL_CHANGE', newSymbol: 'XYZ' })).body.message).toEqual([
+      'actions.0.newSymbol must differ from symbol',
+    ]);
+  });
+
+  it('accepts an action on the new symbol of an announced one', async () => {
+    expect((await announce({ type: 'SYMBOL_CHANGE', newSymbol: 'NEWX' })).status).toBe(201);
+    expect((await announce({ type: 'STOCK_DIVIDEND', symbol: 'NEWX', rate: 1 })).status).toBe(201);
+    expect((await announce({ type: 'STOCK_DIVIDEND', symbol: 'NOPE', rate: 1 })).status).toBe(400);
+  });
+});
+
+describe('a spin-off', () => {
+  it('is in positions, activities, ledger, trades, tax lots and performance', async () => {
+    await order('XYZ', 1000);
+    await announce({ type: 'SPIN_OFF', newSymbol: 'SPUN', ratio: 0.241917, basisPercent: 23.48 });
+    await advance();
+    const positions = (await get('equities')) as unknown as Body[];
+    expect(
+      Object.fromEntries(
+        positions.map(({ symbol, settledQuantity, pendingQuantity }) => [
+          symbol,
+          (settledQuantity as number) + (pendingQuantity as number),
+        ]),
+      ),
+    ).toEqual({
+      XYZ: 1000,
+      SPUN: 241,
+    });
+    expect(await activities()).toMatchObject([
+      {
+        type: 'SPIN_OFF',
+        symbol: 'XYZ',
+        quantity: 1000,
+        amount: 26.7,
+        description: 'Spin-off of XYZ: 241 SPUN',
+      },
+    ]);
+    expect((await get('ledger?limit=100')).data).toContainEqual(
+      expect.objectContaining({ type: 'CASH_IN_LIEU' }),
+    );
+    const { data: lots } = await get('tax-lots');
+    expect(lots).toMatchObject([
+      { symbol: 'XYZ', quantity: 1000, costBasis: 22_956, acquiredAt: '2026-01-05' },
+      { symbol: 'SPUN', quantity: 241, acquiredAt: '2026-01-05' },
+    ]);
+    const { data: trades } = await get('trades');
+    expect(trades).toMatchObject([
+      { symbol: 'SPUN', openedBy: 'ACTION', closedBy: 'CASH_IN_LIEU', quantity: 0.917 },
+    ]);
+    const performance = await get('performance');
+    expect(Math.abs(performance.pnl as number)).toBeLessThan(0.01);
+  });
+});
+
+describe('a merger', () => {
+  it('for shares and cash has a row for what is recognized, and passes the rest of the cost', async () => {
+    await quote('ACQ', 32.52);
+    await quote('XYZ', 60);
+    await order('XYZ', 100);
+    await announce({ type: 'MERGER', newSymbol: 'ACQ', ratio: 1.437, cashPerShare: 53.75 });
+    await advance();
+    const { data: trades } = await get('trades');
+    expect(trades).toContainEqual(
+      expect.objectContaining({ symbol: 'XYZ', closedBy: 'MERGER', quantity: 100, grossPnl: 4048.124 }),
+    );
+    const { data: gains } = await get('realized-gains');
+    expect(gains).toContainEqual(expect.objectContaining({ symbol: 'XYZ', proceeds: 5375, gain: 4048.124 }));
+    const { data: lots } = await get('tax-lots');
+    expect(lots).toMatchObject([{ symbol: 'ACQ', quantity: 143, acquiredAt: '2026-01-05' }]);
+    expect(await activities()).toMatchObject([
+      { type: 'MERGER', description: 'Merger of XYZ: 143 ACQ and 5375 in cash' },
+    ]);
+  });
+
+  it('for cash closes shares and settles contracts by their value', async () => {
+    const CALL = 'XYZ260220C00070000';
+    const PUT = 'XYZ260220P00080000';
+    await quote('XYZ', 75);
+    await quote(CALL, 6);
+    await quote(PUT, 5);
+    await order('XYZ', 100);
+    await order(CALL, 1);
+    await order(PUT, 1);
+    await announce({ type: 'MERGER', cashPerShare: 76.95 });
+    await advance();
+    expect(await get('equities')).toEqual([]);
+    expect(await get('options')).toEqual([]);
+    const { data: trades } = await get('trades');
+    expect(trades).toContainEqual(
+      expect.objectContaining({ symbol: 'XYZ', closedBy: 'MERGER', grossPnl: 195 }),
+    );
+    const options = (await get('activities?category=OPTION&limit=100')).data as Body[];
+    expect(options).toContainEqual(
+      expect.objectContaining({ type: 'CASH_SETTLED', symbol: CALL, amount: 695 }),
+    );
+    expect(options).toContainEqual(
+      expect.objectContaining({ type: 'CASH_SETTLED', symbol: PUT, amount: 305 }),
+    );
+    const { body } = await client.post('/v1/orders', {
+      portfolioId,
+      symbol: 'XYZ',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'DAY',
+    });
+    expect(body).toMatchObject({ error: { code: 'INSTRUMENT_NOT_TRADABLE', symbol: 'XYZ' } });
+  });
+});
+
+describe('a delisting without cash', () => {
+  it('is sold on December 31 in the taxes', async () => {
+    await quote('XYZ', 4);
+    await order('XYZ', 100);
+    await announce({ type: 'DELISTING', cashPerShare: 0 });
+    await advance();
+    const { data: gains } = await get('realized-gains');
+    expect(gains).toMatchObject([{ symbol: 'XYZ', proceeds: 0, gain: -400, soldAt: '2026-12-31' }]);
+    const { data: trades } = await get('trades');
+    expect(trades).toMatchObject([{ symbol: 'XYZ', closedBy: 'DELISTING', grossPnl: -400 }]);
+  });
+});
+
+describe('a change of the symbol', () => {
+  it('continues orders and trades under the new symbol', async () => {
+    await order('XYZ', 100);
+    const { orderId } = await order('XYZ', 50, {
+      positionIntent: 'SELL_TO_CLOSE',
+      orderType: 'LIMIT',
+      limitPrice: 40,
+      timeInForce: 'GTC',
+    });
+    await announce({ type: 'SYMBOL_CHANGE', newSymbol: 'NEWX' });
+    await advance();
+    expect((await client.get(`/v1/orders/${orderId as string}`)).body).toMatchObject({
+      symbol: 'NEWX',
+      status: 'ACTIVE',
+    });
+    await quote('NEWX', 40);
+    const { data: trades } = await get('trades');
+    expect(trades).toMatchObject([{ symbol: 'NEWX', quantity: 50, grossPnl: 500, openedBy: 'TRADE' }]);
+    expect((await get('tax-lots')).data).toMatchObject([{ symbol: 'NEWX', quantity: 50, costBasis: 1500 }]);
+  });
+});
