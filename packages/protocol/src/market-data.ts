@@ -1,5 +1,5 @@
 /** Quotes, trades, bars, option chains, instruments and hours (D32). Market data is stamped in epoch milliseconds. */
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   barTimeframes,
   calendars,
@@ -214,6 +214,16 @@ export const InstrumentQuery = parameters({
 export type InstrumentQuery = Static<typeof InstrumentQuery>;
 
 /** A listed instrument; which fields it has follows from its class. */
+/** Shares of a symbol, or cash, that one contract delivers (D208). */
+export const Deliverable = Type.Union(
+  [
+    closed('DeliveredShares', { symbol: anyText(), quantity: number({ description: 'Whole shares.' }) }),
+    closed('DeliveredCash', { cash: number({ description: 'Dollars.' }) }),
+  ],
+  { $id: 'Deliverable', title: 'Deliverable' },
+);
+export type Deliverable = Static<typeof Deliverable>;
+
 export const Instrument = closed('Instrument', {
   symbol: anyText(),
   assetClass: InstrumentClassValue,
@@ -238,7 +248,13 @@ export const Instrument = closed('Instrument', {
   style: optional(optionFields.style),
   settlement: optional(optionFields.settlement),
   settleSession: optional(choice(settleSessions)),
-  deliverable: optional(number()),
+  deliverable: optional(number({ description: 'Shares of the underlying that one contract delivers.' })),
+  deliverables: optional(
+    listOf(Deliverable, {
+      description:
+        'All that one contract delivers, if a corporate action has made that more than shares of its underlying.',
+    }),
+  ),
   root: optional(anyText()),
   exchange: optional(anyText({ description: 'Market identifier code.' })),
   lastTradeDate: optional(date()),

@@ -1,5 +1,5 @@
 /** Option contracts and their data. */
-import { seedOf, tickClassOf, TradingDate, uniform } from '@sandpit/core';
+import { Money, type OptionContract, seedOf, tickClassOf, TradingDate, uniform } from '@sandpit/core';
 import {
   latestBars,
   type OptionChainContract,
@@ -101,6 +101,8 @@ const today = ({ book }: AlpacaCall): string => book.calendar.dateOf(book.now())
 
 function deliverablesOf({ book }: AlpacaCall, underlying: string, contract: OptionChainContract) {
   const option = book.instrument(contract.optionSymbol);
+  if (option?.assetClass === 'OPTION' && (option.cash !== undefined || option.others !== undefined))
+    return componentsOf(option);
   const isSettledInCash = book.instrument(underlying)?.assetClass === 'INDEX';
   const common = { settlement_type: 'T+1', delayed_settlement: false, allocation_percentage: '100' };
   const stock = {
@@ -113,6 +115,33 @@ function deliverablesOf({ book }: AlpacaCall, underlying: string, contract: Opti
   };
   const cash = { ...common, type: 'cash', symbol: 'USD', amount: '0', settlement_method: 'CADF' };
   return option === undefined ? [] : [isSettledInCash ? cash : stock];
+}
+
+/** Deliverables of a contract that a corporate action has adjusted, one row for each component. */
+function componentsOf({ underlying, deliverable, others = [], cash }: OptionContract) {
+  const common = { settlement_type: 'T+1', delayed_settlement: false };
+  const shares = [{ symbol: underlying, shares: deliverable }, ...others].filter((one) => one.shares > 0);
+  return [
+    ...shares.map((one) => ({
+      ...common,
+      type: 'equity',
+      symbol: one.symbol,
+      asset_id: assetIdOf(one.symbol),
+      amount: decimal(one.shares),
+      settlement_method: 'CCC',
+    })),
+    ...(cash === undefined
+      ? []
+      : [
+          {
+            ...common,
+            type: 'cash',
+            symbol: 'USD',
+            amount: Money.format(cash),
+            settlement_method: 'CADF',
+          },
+        ]),
+  ];
 }
 
 /** Query of `/v1` for the part of a chain that a request selects. */

@@ -99,8 +99,8 @@ describe('a spin-off', () => {
     );
     const { data: lots } = await get('tax-lots');
     expect(lots).toMatchObject([
+      { symbol: 'SPUN', quantity: 241, costBasis: 7017.2993, acquiredAt: '2026-01-05' },
       { symbol: 'XYZ', quantity: 1000, costBasis: 22_956, acquiredAt: '2026-01-05' },
-      { symbol: 'SPUN', quantity: 241, acquiredAt: '2026-01-05' },
     ]);
     const { data: trades } = await get('trades');
     expect(trades).toMatchObject([

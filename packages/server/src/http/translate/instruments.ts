@@ -10,6 +10,7 @@ import {
   type Instrument,
   lastTradeDateOf,
   marginOf,
+  Money,
   type OptionContract,
   optionContract,
   type OsiSymbol,
@@ -19,7 +20,7 @@ import {
   type Price,
   TradingDate,
 } from '@sandpit/core';
-import type { Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
+import type { Deliverable, Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
 import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 
 /** The canonical form of a symbol (see `canonicalSymbol`). Without a date, a one-digit year of a future is unchanged. */
@@ -151,6 +152,23 @@ const indexOf = ({ symbol, name }: ListedOf<'INDEX'>): IndexUnderlying => ({
   name: name ?? symbol.toUpperCase(),
 });
 
+/** Shares and cash of a contract that delivers more than shares of its underlying (D208). */
+export function shownDeliverables({
+  underlying,
+  deliverable,
+  others = [],
+  cash = Money.zero,
+}: OptionContract): { readonly deliverables?: Deliverable[] } {
+  if (others.length === 0 && cash === 0) return {};
+  return {
+    deliverables: [
+      ...(deliverable > 0 ? [{ symbol: underlying, quantity: deliverable }] : []),
+      ...others.map(({ symbol, shares }) => ({ symbol, quantity: shares })),
+      ...(cash === 0 ? [] : [{ cash: moneyNumber(cash) }]),
+    ],
+  };
+}
+
 /**
  * An instrument as it travels. The last trade date of an option follows from the calendar, the margin of a future is that of the day; if it
  * depends on the price, at `mark`.
@@ -190,6 +208,7 @@ export function shownInstrument(
         lastTradeDate: lastTradeDateOf(instrument, calendar),
         multiplier: instrument.multiplier,
         deliverable: instrument.deliverable,
+        ...shownDeliverables(instrument),
         style: instrument.style,
         settlement: instrument.settlement,
         settleSession: instrument.settleSession,
