@@ -6,6 +6,7 @@ import { numberTyped, price } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
+import { actionText } from '../time/coming.ts';
 
 /** Sets the quote of a symbol, for the push feed. */
 export function PushQuote({ symbol }: { readonly symbol: string }) {
@@ -71,9 +72,9 @@ export function CorporateActions({ symbol }: { readonly symbol: string }) {
         {mine.map((one) => (
           <li key={one.actionId}>
             {one.exDate}:{' '}
-            {one.ratio === undefined
-              ? `dividend ${price(one.amountPerShare)} a share`
-              : `split ${one.ratio.new} for ${one.ratio.old}`}
+            {one.type === 'CASH_DIVIDEND' || one.type === 'SPECIAL_DIVIDEND'
+              ? `dividend ${price(one.amountPerShare ?? one.cashPerShare)} a share`
+              : actionText(one)}
             , {one.status.toLowerCase()}
           </li>
         ))}

@@ -32,20 +32,40 @@ type Named = Pick<PortfolioUpdate, 'name' | 'portfolioId'>;
 
 const nameOf = ({ name, portfolioId }: Named): string => name ?? portfolioId.slice(0, 8);
 
+/** Effect of a corporate action on the shares of its symbol, after the symbol. */
+export function actionText({ type, ratio, rate, newSymbol, cashPerShare }: AnnouncedAction): string {
+  const rates = typeof ratio === 'object' ? `${ratio.new} for ${ratio.old}` : `${ratio ?? 0} for 1`;
+  const forShares = newSymbol === undefined ? [] : [`${rates} ${newSymbol}`];
+  const forCash = cashPerShare === undefined ? [] : [`${money(cashPerShare)} a share`];
+  switch (type) {
+    case 'SPLIT':
+      return `splits ${rates}`;
+    case 'STOCK_DIVIDEND':
+      return `stock dividend of ${(rate ?? 0) * 100} %`;
+    case 'SYMBOL_CHANGE':
+      return `becomes ${newSymbol ?? ''}`;
+    case 'SPIN_OFF':
+      return `spins off ${forShares.join('')}`;
+    case 'MERGER':
+      return `merges: ${[...forShares, ...forCash].join(' and ')}`;
+    case 'DELISTING':
+      return cashPerShare === 0 ? 'is delisted as worthless' : `is delisted: ${forCash.join('')}`;
+    case 'CASH_DIVIDEND':
+    case 'SPECIAL_DIVIDEND':
+      return 'dividend';
+  }
+}
+
 export function actionMarkers(actions: readonly AnnouncedAction[]): readonly Marker[] {
   return actions.flatMap((action): readonly Marker[] => {
-    const { actionId, symbol, effectiveAt, ratio, amountPerShare, payDate } = action;
+    const { actionId, symbol, effectiveAt, amountPerShare, cashPerShare, payDate, type } = action;
     const key = `action ${actionId}`;
-    if (ratio !== undefined)
+    if (type !== 'CASH_DIVIDEND' && type !== 'SPECIAL_DIVIDEND')
       return [
-        {
-          key,
-          kind: 'split',
-          atMs: Date.parse(effectiveAt),
-          title: `${symbol} splits ${ratio.new} for ${ratio.old}`,
-        },
+        { key, kind: 'split', atMs: Date.parse(effectiveAt), title: `${symbol} ${actionText(action)}` },
       ];
-    const dividend = `${symbol} dividend of ${money(amountPerShare)} a share`;
+    const kind = type === 'SPECIAL_DIVIDEND' ? 'special dividend' : 'dividend';
+    const dividend = `${symbol} ${kind} of ${money(amountPerShare ?? cashPerShare)} a share`;
     return [
       { key, kind: 'dividend', atMs: Date.parse(effectiveAt), title: `${dividend}: ex-date` },
       ...(payDate === undefined

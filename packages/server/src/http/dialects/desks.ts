@@ -8,6 +8,7 @@ import {
   type OrderSnapshot,
   plainCalendar,
   type Portfolio,
+  splitOf,
   type TradingDate,
 } from '@sandpit/core';
 import type {
@@ -407,14 +408,11 @@ class MarketView implements Market {
   splitsSince(symbol: string, date: TradingDate): number {
     let factor = 1;
     if (this.isComputed) return factor;
-    for (const { action, status } of this.#simulation.brokerage.state.actions.values())
-      if (
-        status === 'EFFECTIVE' &&
-        action.type === 'SPLIT' &&
-        action.symbol === symbol &&
-        action.exDate > date
-      )
-        factor *= action.ratio.new / action.ratio.old;
+    for (const { action, status } of this.#simulation.brokerage.state.actions.values()) {
+      const split = splitOf(action);
+      if (status === 'EFFECTIVE' && split?.symbol === symbol && split.exDate > date)
+        factor *= split.ratio.new / split.ratio.old;
+    }
     return factor;
   }
 
