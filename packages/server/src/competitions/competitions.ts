@@ -18,6 +18,8 @@ import {
   entriesPrefix,
   entryName,
   eraseNotes,
+  rowsWithoutNames,
+  withoutNames,
   withoutTenant,
 } from './notes.js';
 import type {
@@ -153,7 +155,20 @@ export class Competitions {
     const note = text === undefined ? undefined : (JSON.parse(text) as CompetitionNote);
     if (note === undefined) this.#kept.delete(id);
     else if (this.#isElsewhere(note)) this.#enter(note);
+    else this.#followErasures(id);
     return true;
+  }
+
+  /** Another node has erased a tenant with an entry in a competition of this one. */
+  #followErasures(id: string): void {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return;
+    for (const [, text] of this.#registry.settings(entriesPrefix(id))) {
+      const noted = JSON.parse(text) as EntryNote;
+      const entry = kept.entries.get(noted.id);
+      if (entry !== undefined && entry.tenantId !== '' && noted.tenantId === '')
+        this.#forgetEntrant(kept, entry);
+    }
   }
 
   /** Simulations left without a competition by a crash, and those of entries withdrawn before the start; with their tenants. */
@@ -219,7 +234,7 @@ export class Competitions {
 
   #enterEntry(kept: Kept, entry: EntryNote): void {
     kept.entries.set(entry.id, entry);
-    if (entry.isCalledOff !== true) kept.names.add(foldedName(entry.displayName));
+    if (entry.isCalledOff !== true && entry.tenantId !== '') kept.names.add(foldedName(entry.displayName));
     this.#places.set(entry.simulationId, { kept, role: 'ENTRY' });
   }
 
@@ -765,7 +780,9 @@ export class Competitions {
     const running = await this.#run(kept);
     const beganAt = this.#deps.monotonicMs();
     kept.hasChanged = false;
-    const board = await running.board(kept.note);
+    const { rows, ...made } = await running.board(kept.note);
+    // A tenant may have been erased meanwhile.
+    const board = { ...made, rows: rowsWithoutNames(rows, erasedOf(kept)) };
     const madeAt = this.#deps.monotonicMs();
     kept.board = { board, madeAt, costMs: madeAt - beganAt };
     return board;
@@ -910,7 +927,8 @@ export class Competitions {
     const records = simulations.map(({ id, published }) => [id, published] as const);
     const journalHash = await journalHashOf(store, records);
     const at = running.finishedAt ?? Math.min(market.now(), Math.max(...ends(running)));
-    await this.#save({ ...kept.note, result: { at, rows, curves, journalHash, records } });
+    const result = { at, rows, curves, journalHash, records };
+    await this.#save(withoutNames({ ...kept.note, result }, erasedOf(kept)));
     this.#tell(kept);
   }
 
@@ -935,8 +953,19 @@ export class Competitions {
         if (!isRemoved) await this.#remove(kept);
       } else
         for (const entry of kept.entries.values())
-          if (entry.tenantId === tenantId) kept.entries.set(entry.id, withoutTenant(entry));
+          if (entry.tenantId === tenantId) this.#forgetEntrant(kept, entry);
     await eraseNotes(this.#registry, tenantId);
+  }
+
+  /** Takes the tenant and the name from an entry, and the name from boards and the result (D279). */
+  #forgetEntrant(kept: Kept, entry: EntryNote): void {
+    const erased = withoutTenant(entry);
+    kept.entries.set(entry.id, erased);
+    kept.names.delete(foldedName(entry.displayName));
+    kept.opened?.rename(erased);
+    kept.note = withoutNames(kept.note, new Set([entry.id]));
+    kept.board = undefined;
+    this.#tell(kept);
   }
 
   async close(): Promise<void> {
@@ -965,6 +994,10 @@ function isVisible({ note, entries }: Kept, viewer: Viewer | undefined): boolean
 }
 
 const isSettled = (note: CompetitionNote): boolean => note.result !== undefined || note.isCanceled === true;
+
+/** Ids of the entries of erased tenants. */
+const erasedOf = ({ entries }: Kept): ReadonlySet<string> =>
+  new Set([...entries.values()].flatMap(({ id, tenantId }) => (tenantId === '' ? [id] : [])));
 
 /** Entries that count: those withdrawn before the start do not. */
 const takingPart = ({ entries }: Kept): readonly EntryNote[] =>

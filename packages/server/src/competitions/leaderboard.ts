@@ -46,13 +46,22 @@ export function rankingOf(
   minTrades: number,
 ): readonly LeaderboardRow[] {
   const ranked = standings.map((standing) => ({ standing, key: keyOf(standing, scoring, minTrades) }));
-  ranked.sort((a, b) => compare(a.key, b.key) || (a.standing.displayName < b.standing.displayName ? -1 : 1));
+  ranked.sort((a, b) => compare(a.key, b.key) || byName(a.standing, b.standing));
   let rank = 1;
   return ranked.map(({ standing, key }, place) => {
     const before = ranked[place - 1];
     if (before !== undefined && compare(before.key, key) !== 0) rank = place + 1;
     return rowOf(standing, rank, scoring, minTrades);
   });
+}
+
+/** Order of entries that share a rank. */
+export function byName(
+  a: Pick<Standing, 'displayName' | 'entryId'>,
+  b: Pick<Standing, 'displayName' | 'entryId'>,
+): number {
+  if (a.displayName !== b.displayName) return a.displayName < b.displayName ? -1 : 1;
+  return a.entryId < b.entryId ? -1 : 1;
 }
 
 /** Measures in order of priority; greater numbers rank higher. */

@@ -8,6 +8,7 @@ import type {
 } from '@sandpit/core';
 import type { MaskParts, WantedSimulation } from '../engine/simulation-config.js';
 import type { Registry } from '../store/registry.js';
+import { byName } from './leaderboard.js';
 import type { LeaderboardRow, Scoring } from './leaderboard.js';
 
 /** Settings of a competition, from its organizer. */
@@ -130,20 +131,52 @@ const CELLS = 'competition-cell/';
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
 
-/** An entry after the erasure of its tenant. It remains in its competition without an owner. */
-export const withoutTenant = (entry: EntryNote): EntryNote => ({ ...entry, tenantId: '' });
+/** Name of an entry whose tenant was erased (D279). */
+export const ERASED_ENTRANT = 'erased entrant';
+
+/** An entry after the erasure of its tenant. It remains in its competition without an owner and a name. */
+export const withoutTenant = (entry: EntryNote): EntryNote => ({
+  ...entry,
+  tenantId: '',
+  displayName: ERASED_ENTRANT,
+});
+
+/** A competition whose result does not name entries of erased tenants. */
+export function withoutNames(note: CompetitionNote, erased: ReadonlySet<string>): CompetitionNote {
+  const { result } = note;
+  return result === undefined
+    ? note
+    : { ...note, result: { ...result, rows: rowsWithoutNames(result.rows, erased) } };
+}
+
+/** Rows of a leaderboard that do not name entries of erased tenants. */
+export function rowsWithoutNames(
+  rows: readonly LeaderboardRow[],
+  erased: ReadonlySet<string>,
+): readonly LeaderboardRow[] {
+  if (!rows.some(({ entryId }) => erased.has(entryId))) return rows;
+  return rows
+    .map((row) => (erased.has(row.entryId) ? { ...row, displayName: ERASED_ENTRANT } : row))
+    .sort((a, b) => a.rank - b.rank || byName(a, b));
+}
 
 /** Deletes the notes of what a tenant organizes, and the tenant from those of its entries. Its simulations stay. */
 export async function eraseNotes(registry: Registry, tenantId: string): Promise<void> {
   for (const [name, text] of registry.settings(COMPETITIONS)) {
-    const { id, organizer } = JSON.parse(text) as CompetitionNote;
+    const note = JSON.parse(text) as CompetitionNote;
+    const { id, organizer } = note;
+    const erased = new Set<string>();
     for (const [entryOf, noted] of registry.settings(entriesPrefix(id))) {
       const entry = JSON.parse(noted) as EntryNote;
       if (organizer === tenantId) await registry.deleteSetting(entryOf);
-      else if (entry.tenantId === tenantId)
+      else if (entry.tenantId === tenantId) {
+        erased.add(entry.id);
         await registry.saveSetting(entryOf, JSON.stringify(withoutTenant(entry)));
+      }
     }
     if (organizer === tenantId) await registry.deleteSetting(name);
+    else if (note.result !== undefined && erased.size > 0)
+      await registry.saveSetting(name, JSON.stringify(withoutNames(note, erased)));
   }
   for (const [name, owner] of registry.settings(CELLS))
     if (owner === tenantId) await registry.deleteSetting(name);

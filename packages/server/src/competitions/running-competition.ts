@@ -132,6 +132,12 @@ export class RunningCompetition {
     simulation.observe(this.#onRecord);
   }
 
+  /** Applies another name to an entry. */
+  rename(note: EntryNote): void {
+    const entry = this.#entries.get(note.id);
+    if (entry !== undefined) this.#entries.set(note.id, { ...entry, note });
+  }
+
   /** Leaves out an entry that did not take part. */
   delete(entryId: string): void {
     this.#entries.delete(entryId);

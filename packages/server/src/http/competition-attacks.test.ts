@@ -1,7 +1,11 @@
 /** Competitions under attack: other doors, other entries, crashes between two writes (D194, D195). */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Alpaca } from 'alpaca-v4';
 import { type OperationId, routeEntries } from '@sandpit/protocol';
+import { verifyCompetition } from '../competitions/verify-competition.js';
 import { Simulations } from '../engine/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
@@ -15,6 +19,7 @@ import {
   type TestClient,
 } from '../testing/test-app.js';
 import { until, WebhookReceiver } from '../testing/webhook-receiver.js';
+import { settingsFiled } from './translate/competitions.js';
 
 let test: TestApp;
 let organizer: TestClient;
@@ -296,7 +301,7 @@ describe('webhooks of the organizer', () => {
 });
 
 describe('erasure of a tenant', () => {
-  it('removes the competitions that it organizes, and it from the entries of others', async () => {
+  it('removes the competitions that it organizes, and it and its names from the entries of others', async () => {
     const leaver = test.as({ tenantId: 'leaver', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
     const { body: own } = await leaver.post('/v1/competitions', publicContest());
     const path = `/v1/competitions/${own.competitionId as string}`;
@@ -315,7 +320,31 @@ describe('erasure of a tenant', () => {
     const token = await leaver.post(`${other.path}/entries/${left.entryId ?? ''}/token`);
     expect(token.status).toBe(404);
     const { rows } = (await organizer.get(`${other.path}/leaderboard`)).body as { rows: Body[] };
-    expect(rows.map(({ displayName }) => displayName as string).sort()).toEqual(['Ann', 'Leo']);
+    const names = ['Ann', 'erased entrant'];
+    expect(rows.map(({ displayName }) => displayName as string).sort()).toEqual(names);
+    // Nor do later boards, the result, its file and the simulation of the entry name it.
+    expect((await organizer.post(`${other.path}/finish`)).status).toBe(200);
+    await test.app.eraseTenant('tenant of Ann');
+    const told = await Promise.all(
+      ['leaderboard', 'leaderboard/curves', 'entries', 'export'].map((part) =>
+        test.app.inject({
+          url: `${other.path}/${part}`,
+          headers: { authorization: `Bearer ${organizer.token ?? ''}` },
+        }),
+      ),
+    );
+    for (const { statusCode, body } of told) {
+      expect(statusCode).toBe(200);
+      expect(body).toContain('erased entrant');
+      expect(body).not.toMatch(/"Leo"|"Ann"/);
+    }
+    expect((await organizer.get(`/v1/simulations/${left.simulationId ?? ''}`)).body.name).toBe(
+      'erased entrant',
+    );
+    const file = join(mkdtempSync(join(tmpdir(), 'sandpit-erased-')), 'cup.ndjson');
+    writeFileSync(file, told[3]?.body ?? '');
+    expect((await verifyCompetition(file, settingsFiled)).problems).toEqual([]);
+    rmSync(dirname(file), { recursive: true });
   });
 
   it('ends its key pairs: a later tenant of its name has the same portfolio ids', async () => {
