@@ -8,7 +8,7 @@ const WORK = `
     (SELECT count(*) FROM sandpit.block) AS blocks`;
 /** Connections of nodes on which more was asked than which server it is. */
 const USERS = `
-  SELECT query FROM pg_stat_activity WHERE application_name = 'sandpit' AND state IS NOT NULL
+  SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS NOT NULL
     AND query <> '' AND query !~ 'server_version_num|SET search_path'`;
 
 /** The PostgreSQL of a cluster under test: a primary and, where failovers are drawn, a synchronous standby. Their two ports stay. */

@@ -125,6 +125,7 @@ export interface Results {
   LookAtMargin: undefined;
   ChangeRules: undefined;
   MoveClock: undefined;
+  TagIds: undefined;
   BeginFork: undefined;
   BeginCompetition: ReturnType<typeof beginCompetition>;
   SetCompetitionPhase: ReturnType<typeof setCompetitionPhase>;
@@ -545,6 +546,9 @@ function dispatch(d: Decision, command: Command): unknown {
         now: command.now,
         ...(command.since !== undefined && { since: command.since }),
       });
+      return undefined;
+    case 'TagIds':
+      d.emit({ type: 'IdsTagged', tag: command.tag });
       return undefined;
     case 'BeginFork': {
       const { now, seed } = command;

@@ -212,5 +212,7 @@ export type Command =
   | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
   /** Saves the time of a manual clock, and the time from which it was moved there. */
   | { readonly type: 'MoveClock'; readonly now: Instant; readonly since?: Instant }
+  /** Mixes a tag into all ids from here on: records that had been acknowledged are lost (D226). */
+  | { readonly type: 'TagIds'; readonly tag: string }
   /** Begins a fork: with its clock at `now`, and a new seed for draws if given (D172). */
   | { readonly type: 'BeginFork'; readonly now: Instant; readonly seed?: number };

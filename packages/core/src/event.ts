@@ -518,6 +518,8 @@ export type Event =
   /** Settings, brokers or instruments have changed: all later decisions use these rules. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
   | { readonly type: 'ClockMoved'; readonly now: Instant; readonly since?: Instant }
+  /** Ids from here on have a tag: records that had been acknowledged are lost (D226). */
+  | { readonly type: 'IdsTagged'; readonly tag: string }
   /** All later records belong to a fork. It follows its own market only. */
   | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 

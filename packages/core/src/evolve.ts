@@ -67,6 +67,7 @@ import { cashSideOf, postTrade } from './trading/entries.js';
 import { orderAfter, placedOrder } from './trading/follow-order.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
+import { Ids } from './values/ids.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
@@ -484,6 +485,10 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       return;
     case 'ClockMoved':
       state.clock = event.now;
+      return;
+    case 'IdsTagged':
+      state.idSecret = Ids.tagged(state.idSecret, event.tag, state.counters);
+      state.ids = new Ids(state.idSecret);
       return;
     case 'ForkBegun':
       state.clock = event.now;

@@ -134,7 +134,7 @@ export { tradeEntries } from './trading/entries.js';
 export { orderAfter, placedOrder, tradeDateOf } from './trading/follow-order.js';
 export type { OrderSnapshot } from './trading/follow-order.js';
 export type { BookedExecution, OrderExecuted } from './trading/trade.js';
-export { Ids } from './values/ids.js';
+export { Ids, NAMES_PER_ORDER } from './values/ids.js';
 export type { IdKind } from './values/ids.js';
 export type {
   BrokerConfiguration,

@@ -188,6 +188,7 @@ export function snapshotAfter(
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'IdsTagged':
     case 'ForkBegun':
       return snapshot;
   }

@@ -194,8 +194,9 @@ interface KnownState {
   /** Seed of all draws. A fork may continue with another. */
   seed: number;
   /** Creates and reads public ids. */
-  readonly ids: Ids;
-  readonly idSecret: string;
+  ids: Ids;
+  /** With a tag for each loss of records (D226). */
+  idSecret: string;
   /** The instant of the latest command. */
   now: Instant;
   readonly counters: Counters;

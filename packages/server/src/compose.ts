@@ -94,6 +94,7 @@ export async function compose(
     );
     return { store, simulations, cluster };
   } catch (error) {
+    cluster?.close();
     await store.close();
     throw error;
   }

@@ -76,8 +76,9 @@ it(
         const ready = async (): Promise<number> => (await ask(url, '/v1/health')).status;
         await backUp(DATABASE_URL);
         await expect.poll(ready, { timeout: 10_000 }).toBe(200);
-        expect((await place()).status).toBe(201);
-        expect((await place()).status).toBe(201);
+        const lost = [await place(), await place()].map(
+          ({ text }) => (JSON.parse(text) as { readonly orderId: string }).orderId,
+        );
         const last = await streamed(url, /^id: \S+/m);
         const lastId = /^id: (\S+)/m.exec(last)?.[1];
         expect(lastId).toBeDefined();
@@ -108,6 +109,10 @@ it(
         expect((await place()).status).toBe(201);
         expect((await place()).status).toBe(201);
         expect(await streamed(url, /event: (reset|order)/, lastId)).toContain('event: reset');
+        // Later orders have the numbers of the lost ones, and other ids.
+        const lostAt = (at: string): Promise<number[]> =>
+          Promise.all(lost.map(async (id) => (await ask(at, `/v1/orders/${id}`)).status));
+        expect(await lostAt(url)).toEqual([404, 404]);
         await server.end('SIGKILL');
 
         const again = ServerProcess.launch(settings);
@@ -115,6 +120,7 @@ it(
           const at = await again.listening;
           expect((await ask(at, '/v1/orders')).text.match(/"orderId"/g)).toHaveLength(3);
           expect(await streamed(at, /event: (reset|order)/, lastId)).toContain('event: reset');
+          expect(await lostAt(at)).toEqual([404, 404]);
         } finally {
           await again.end('SIGKILL');
         }

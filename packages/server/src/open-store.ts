@@ -76,7 +76,7 @@ export async function openAnyStore(
   if (databaseUrl !== undefined) {
     const { openPostgresStore } = await import('./store/postgres/postgres-store.js');
     return openPostgresStore({
-      url: databaseUrl,
+      url: namedUrl(databaseUrl, member.cluster && member.node),
       recovery: recoveryUrl().href,
       ...(onFatal !== undefined && { onFatal }),
       ...(more.note !== undefined && { note: more.note }),
@@ -91,6 +91,12 @@ export async function openAnyStore(
     ...(onFatal !== undefined && { onFatal }),
     ...more,
   });
+}
+
+/** The URL of a database whose connections carry the name of the node, unless it names them itself. */
+export function namedUrl(url: string, node: string | undefined): string {
+  if (node === undefined || /[?&]application_name=/.test(url)) return url;
+  return `${url}${url.includes('?') ? '&' : '?'}application_name=${encodeURIComponent(node)}`;
 }
 
 /** A store that is opening: its threads start while the caller does other work. */

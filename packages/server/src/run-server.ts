@@ -1,6 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
+import { answerMeanwhile, Beginnings } from './beginnings.js';
 import type { Settings } from './config.js';
 import { EXIT } from './exit-codes.js';
 import { NodeListener } from './http/cluster/node-listener.js';
@@ -10,14 +11,11 @@ import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
 import { lineOfLog } from './terminal.js';
 import { endProcess } from './threads/process-end.js';
 
-/** Time between two attempts of a node to begin again. */
-const RETRY_MS = 250;
-
 /** Final message before exit: one line for an error that an operator can fix, including errors of the operating system; else the stack. */
 export function lastWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known =
-    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|UnusableDatabase|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
+    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|UnusableDatabase|CannotBegin|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
   const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true;
   return known.test(error.name) || isSystem || isUsage ? `sandpit: ${error.message}` : String(error.stack);
@@ -73,19 +71,37 @@ export async function runServer(settings: Settings): Promise<void> {
   }
   let isEnded = false;
   let hasListened = false;
+  const beginnings = new Beginnings();
+  let endAnswers = (): Promise<void> => Promise.resolve();
   while (!isEnded) {
     const opening = beginOpening(http, onFatal, (text) => log.warn(text));
     // The threads of the store start while this one loads its modules: a third of a second.
     const { serve } = await import('./serve.js');
     try {
-      const port = await serve(http, { opening, log, onFatal, listener, ...(isTold && { say }) });
+      const port = await serve(http, {
+        opening,
+        log,
+        onFatal,
+        listener,
+        beginnings,
+        beforeListening: () => endAnswers(),
+        ...(isTold && { say }),
+      });
       isEnded = port === undefined;
       hasListened = true;
-      if (port !== undefined) http = { ...http, port };
+      if (port === undefined) continue;
+      beginnings.struckOut += 1;
+      http = { ...http, port };
+      endAnswers = await answerMeanwhile(port, http.host);
     } catch (error) {
+      // What is still opening is closed once it is open.
+      await opening.store.then((store) => store.close()).catch(() => undefined);
       if (!opening.isStruckOut && !(hasListened && isPassing(error))) throw error;
-      log.warn({ err: error }, 'the node could not begin under another incarnation: it tries again');
-      await later(RETRY_MS);
+      const pauseMs = beginnings.noteFailure(error);
+      log.warn({ err: error, pauseMs }, 'the node could not begin: it tries again');
+      await endAnswers();
+      if (hasListened) endAnswers = await answerMeanwhile(http.port, http.host);
+      await later(pauseMs);
     }
   }
 }

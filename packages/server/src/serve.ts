@@ -9,6 +9,7 @@ import { Access } from './access/access.js';
 import { openOperatorEndpoint } from './access/operator-endpoint.js';
 import { compose } from './compose.js';
 import type { Composition } from './compose.js';
+import type { Beginnings } from './beginnings.js';
 import { BadSetting, type Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { Tenants } from './engine/tenants.js';
@@ -23,6 +24,7 @@ import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import type { OpeningStore } from './open-store.js';
+import { Opened } from './opened.js';
 import { sharedSecret } from './shared-secret.js';
 import { storedPart } from './store/store.js';
 import { watchMainThread } from './watchdog/watchdog.js';
@@ -32,12 +34,15 @@ import { endProcess } from './threads/process-end.js';
 /** Time beyond `DRAIN_MS` after which a stop ends the process in any case. */
 const STOP_MS = 9_000;
 
-interface Beginnings {
+interface ServeParts {
   readonly opening: OpeningStore;
   readonly log: pino.Logger;
   readonly onFatal: (error: Error) => void;
   /** Receives the requests of other nodes; undefined = there are none. */
   readonly listener: NodeListener | undefined;
+  readonly beginnings: Beginnings;
+  /** Ends what listens on the port meanwhile. */
+  readonly beforeListening?: () => Promise<void>;
   /** Writes lines to the terminal; absent = there is none. */
   readonly say?: (line: string) => void;
 }
@@ -49,9 +54,20 @@ const ABANDON_MS = 2_000;
  * Starts everything above the store: simulations, the HTTP server, the endpoints for operators. Resolves once it listens; ends the process
  * at a signal. For a node of a cluster it resolves, with its port, after the node was removed from the cluster and has closed everything.
  */
-export async function serve(
+export async function serve(given: Settings, parts: ServeParts): Promise<number | undefined> {
+  const opened = new Opened();
+  try {
+    return await serveWith(given, parts, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function serveWith(
   given: Settings,
-  { opening, log, onFatal, listener, say }: Beginnings,
+  { opening, log, onFatal, listener, beginnings, beforeListening, say }: ServeParts,
+  opened: Opened,
 ): Promise<number | undefined> {
   const struckOut = new Promise<void>((resolve) => (opening.onStruckOut = resolve));
   const composition = await compose(given, onFatal, {
@@ -59,14 +75,11 @@ export async function serve(
     note: (text) => log.warn(text),
     ...(say !== undefined && { tell: (record) => linesOf(record).forEach(say) }),
   });
+  opened.add(() => close(composition));
   const { cluster } = composition;
+  opened.add(() => cluster?.close());
   const jwtSecret =
-    given.databaseUrl === undefined
-      ? given.jwtSecret
-      : await sharedSecret(given, composition.store).catch(async (error: unknown) => {
-          await close(composition);
-          throw error;
-        });
+    given.databaseUrl === undefined ? given.jwtSecret : await sharedSecret(given, composition.store);
   const settings = { ...given, jwtSecret };
   // A token that one node accepts is accepted by all.
   const clockMs = (): number => composition.store.ownership?.nowMs() ?? Date.now();
@@ -101,7 +114,13 @@ export async function serve(
     isAccessLogged: say === undefined && log.isLevelEnabled('info'),
     ...(say !== undefined && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
   });
+  opened.add(async () => {
+    listener?.detach();
+    app.server.closeAllConnections();
+    await app.close();
+  });
   const connections = connectionsOf(app.server);
+  await beforeListening?.();
   await app.listen({ port: settings.port, host: settings.host });
   await listenForTws(app, dialects, settings, log);
   // From now on every turn of the event loop is short; reading a journal at the start may be long.
@@ -122,7 +141,9 @@ export async function serve(
           clockMs: Date.now,
           openStreams: () => app.openStreams(),
           webhookFigures: () => app.webhookFigures(),
+          beginnings,
         });
+  opened.add(() => metrics?.close());
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   const { store, simulations } = composition;
   const tenants = new Tenants({
@@ -142,6 +163,7 @@ export async function serve(
     }),
   });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
+  opened.add(closeOperatorDoor);
   if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);
   const disregardSignals = stopOnSignal(log, settings.drainMs, async () => {
     // Other nodes serve the tenants of this one before it stops; until then it forwards requests.
@@ -157,6 +179,7 @@ export async function serve(
     await Promise.all([app.close(), listener?.close()]);
     await close(composition);
   });
+  opened.add(disregardSignals);
 
   const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
   const { port } = app.server.address() as AddressInfo;
@@ -186,6 +209,8 @@ export async function serve(
   }
   if (isTerminal && loginLink !== undefined)
     process.stdout.write(`dashboard, valid once within 10 minutes: ${loginLink}\n`);
+  app.noteBegun();
+  beginnings.noteBegun();
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
   if (cluster === undefined) return undefined;
   await struckOut;

@@ -11,11 +11,9 @@ import type {
 import { cashOfExecution, commissionOf, feesOf, tradedBy } from '../orders/execution.js';
 import { sideOf } from '../orders/order.js';
 import type { OrderTerms, PositionIntent, Side } from '../orders/order.js';
+import { ENTRIES_PER_EXECUTION } from '../values/ids.js';
 import { Money } from '../values/money.js';
 import type { BookedExecution, OrderExecuted } from './trade.js';
-
-/** Numbers reserved per execution; the entries of one execution never exceed it. */
-const ENTRIES_PER_EXECUTION = 16;
 
 type TradeTerms = Pick<OrderTerms, 'number' | 'positionIntent' | 'symbol' | 'assetClass' | 'legs'>;
 

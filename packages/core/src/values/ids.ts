@@ -1,4 +1,4 @@
-import { hash32 } from './seeded.js';
+import { hash32, seedOf } from './seeded.js';
 
 /** Kinds of numbered objects. Ids of different kinds never collide. */
 export type IdKind =
@@ -14,6 +14,49 @@ const KIND: Readonly<Record<IdKind, number>> = {
   CALL: 7,
   OUTCOME: 8,
 };
+
+/** Numbers reserved per execution; its ledger entries never exceed it. */
+export const ENTRIES_PER_EXECUTION = 16;
+/** Most names of one order at a door that names replacements and legs. */
+export const NAMES_PER_ORDER = 32_768;
+
+/** Running numbers from which those of ids follow. */
+export interface IdCounters {
+  readonly portfolio: number;
+  readonly order: number;
+  readonly execution: number;
+  readonly ledgerEntry: number;
+  readonly call: number;
+  readonly outcome: number;
+}
+
+/** The last number of a kind that was drawn when the counters were these. */
+function lastDrawn(kind: IdKind, counters: IdCounters): number {
+  switch (kind) {
+    case 'PORTFOLIO':
+      return counters.portfolio;
+    case 'ORDER':
+      return counters.order;
+    case 'EXECUTION':
+      return counters.execution;
+    case 'TRADE_ENTRY':
+      return (counters.execution + 1) * ENTRIES_PER_EXECUTION - 1;
+    case 'ENTRY':
+      return counters.ledgerEntry;
+    case 'REPLACEMENT':
+      return (counters.order + 1) * NAMES_PER_ORDER - 1;
+    case 'CALL':
+      return counters.call;
+    case 'OUTCOME':
+      return counters.outcome;
+  }
+}
+
+/** Ids that are drawn after a loss: with a secret of their own, so that a lost id names nothing (D226). */
+interface LaterIds {
+  readonly after: IdCounters;
+  readonly ids: Ids;
+}
 
 const ROUNDS = 27;
 const WORD = 0x100000000;
@@ -32,14 +75,18 @@ const SECOND = 0x5a4d0001;
  */
 export class Ids {
   private readonly keys = new Uint32Array(ROUNDS);
+  /** Oldest first; undefined = none. */
+  private readonly later: readonly LaterIds[] | undefined;
   /** The last processed block. */
   private x = 0;
   private y = 0;
 
-  /** `secret`: 32 hexadecimal digits. */
+  /** `secret`: 32 hexadecimal digits, and the tags that `tagged` has added. */
   constructor(secret: string) {
-    if (!/^[0-9a-f]{32}$/.test(secret)) throw new RangeError('an id secret has 32 hexadecimal digits');
-    const word = (at: number): number => Number.parseInt(secret.slice(at * 8, at * 8 + 8), 16);
+    const [first = '', ...tags] = secret.split(';');
+    if (!/^[0-9a-f]{32}$/.test(first)) throw new RangeError('an id secret has 32 hexadecimal digits');
+    this.later = tags.length === 0 ? undefined : tags.map((text) => laterIds(first, text));
+    const word = (at: number): number => Number.parseInt(first.slice(at * 8, at * 8 + 8), 16);
     let key = word(3);
     const more = [word(2), word(1), word(0)];
     for (let round = 0; round < ROUNDS; round++) {
@@ -56,7 +103,23 @@ export class Ids {
     return [0, 1, 2, 3].map((part) => hash32(seed, 11, part).toString(16).padStart(8, '0')).join('');
   }
 
+  /** A secret whose ids after these counters differ from those before, by a tag. */
+  static tagged(secret: string, tag: string, after: IdCounters): string {
+    const { portfolio, order, execution, ledgerEntry, call, outcome } = after;
+    return `${secret};${tag}:${[portfolio, order, execution, ledgerEntry, call, outcome].join(',')}`;
+  }
+
+  /** True for a secret that has a tag. */
+  static hasTag(secret: string, tag: string): boolean {
+    return secret.includes(`;${tag}:`);
+  }
+
   idOf(kind: IdKind, number: number): string {
+    const later = this.later?.findLast(({ after }) => number > lastDrawn(kind, after));
+    return later === undefined ? this.idBefore(kind, number) : later.ids.idBefore(kind, number);
+  }
+
+  private idBefore(kind: IdKind, number: number): string {
     this.encipher((KIND[kind] << KIND_SHIFT) | Math.floor(number / WORD), number >>> 0);
     const { x, y } = this;
     this.encipher(x ^ SECOND, y);
@@ -75,6 +138,16 @@ export class Ids {
 
   /** The number behind an id; `undefined` for one that was not made with this secret for this kind. */
   numberOf(kind: IdKind, id: string): number | undefined {
+    const { later } = this;
+    const number = this.numberBefore(kind, id);
+    if (later === undefined) return number;
+    for (const found of [number, ...later.map(({ ids }) => ids.numberBefore(kind, id))])
+      // A lost id is that of a number which has another id now.
+      if (found !== undefined && this.idOf(kind, found) === id.toLowerCase()) return found;
+    return undefined;
+  }
+
+  private numberBefore(kind: IdKind, id: string): number | undefined {
     if (id.length !== 36) return undefined;
     const plain = id.toLowerCase();
     const x = Number.parseInt(plain.slice(0, 8), 16);
@@ -83,7 +156,7 @@ export class Ids {
     this.decipher(x, y);
     if (this.x >>> KIND_SHIFT !== KIND[kind]) return undefined;
     const number = (this.x & ((1 << KIND_SHIFT) - 1)) * WORD + this.y;
-    return this.idOf(kind, number) === plain ? number : undefined;
+    return this.idBefore(kind, number) === plain ? number : undefined;
   }
 
   private encipher(high: number, low: number): void {
@@ -109,6 +182,24 @@ export class Ids {
     this.x = x >>> 0;
     this.y = y >>> 0;
   }
+}
+
+/** The ids of a tag, as `Ids.tagged` writes it. */
+function laterIds(secret: string, text: string): LaterIds {
+  const [tag = '', counters = ''] = text.split(':');
+  const [portfolio = 0, order = 0, execution = 0, ledgerEntry = 0, call = 0, outcome = 0] = counters
+    .split(',')
+    .map(Number);
+  const words = [0, 1, 2, 3].map((place) => {
+    const word = Number.parseInt(secret.slice(place * 8, place * 8 + 8), 16);
+    return hash32(word ^ seedOf(tag), 12, place)
+      .toString(16)
+      .padStart(8, '0');
+  });
+  return {
+    after: { portfolio, order, execution, ledgerEntry, call, outcome },
+    ids: new Ids(words.join('')),
+  };
 }
 
 const rotateRight = (value: number, by: number): number => ((value >>> by) | (value << (32 - by))) >>> 0;

@@ -3,12 +3,12 @@
  * made of the order's number and n. The first id is that of `/v1`. The legs of a multi-leg order have ids of the same kind, with the index
  * of the leg.
  */
-import type { Ids } from '@sandpit/core';
+import { type Ids, NAMES_PER_ORDER } from '@sandpit/core';
 
-/** More replacements than any order has. */
-const MOST_REPLACEMENTS = 4096;
 /** Places of legs: 0 is the order itself. */
 const LEG_PLACES = 8;
+/** More replacements than any order has. */
+const MOST_REPLACEMENTS = NAMES_PER_ORDER / LEG_PLACES;
 
 /** An order, and how often it had been replaced. */
 export interface OrderName {

@@ -63,9 +63,15 @@ export async function openOperatorEndpoint(
   const path = join(dataDir, FILE);
   const draft = `${path}.${process.pid}`;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, JSON.stringify({ url, secret } satisfies OperatorEndpoint), { mode: 0o600 });
-  renameSync(draft, path);
+  try {
+    rmSync(draft, { force: true });
+    writeFileSync(draft, JSON.stringify({ url, secret } satisfies OperatorEndpoint), { mode: 0o600 });
+    renameSync(draft, path);
+  } catch (error) {
+    server.close();
+    rmSync(draft, { force: true });
+    throw error;
+  }
   return async () => {
     rmSync(path, { force: true });
     await new Promise((resolve) => {

@@ -168,6 +168,10 @@ export class ComparisonRun {
         await row.beginFork(command);
       });
     }
+    if (payload.command.type === 'TagIds') {
+      const { command } = payload;
+      return this.#each((row) => row.meet(command));
+    }
     if (payload.command.type === 'MoveClock') {
       const { now } = payload.command;
       return this.#each((row) => row.walkTo(now, true));

@@ -78,6 +78,7 @@ const COMMANDS: {
   LookAtMargin: { portfolioId: true },
   ChangeRules: { rules: true },
   MoveClock: { now: true, since: true },
+  TagIds: { tag: true },
   BeginFork: { now: true, seed: true },
 };
 

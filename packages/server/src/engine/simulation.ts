@@ -1,4 +1,4 @@
-import { hasInterestIn, Instant, isIdle, isOver } from '@sandpit/core';
+import { hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
 import type { Brokerage, Command, Instrument, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
@@ -54,6 +54,8 @@ export interface SimulationParts {
   readonly checkpointSeq: number;
   /** For a fork: distinguishes its ids of stream events from its ancestors'. */
   readonly tags?: readonly StreamTag[];
+  /** Those of accepted losses, oldest first. */
+  readonly lossTags?: readonly string[];
   /** It is in memory alone (D255). */
   readonly isEphemeral?: boolean;
   /** For a fork without records of its own: the start of its clock, and the market data that its journal does not have. */
@@ -121,6 +123,7 @@ export class Simulation implements Follower {
   readonly #onError: (error: unknown) => void;
   readonly #onOutOfService: (reason: string) => void;
   readonly #changedRules: RulesInForce | undefined;
+  readonly #lossTags: readonly string[];
   readonly #begins: ForkStart | undefined;
   readonly #records: Records;
   readonly #executor: CommandExecutor;
@@ -159,6 +162,7 @@ export class Simulation implements Follower {
     this.#changedRules = parts.changedRules;
     this.#begins = parts.begins;
     this.tags = parts.tags ?? [];
+    this.#lossTags = parts.isReplica === true ? [] : (parts.lossTags ?? []);
     this.#isEphemeral = parts.isEphemeral === true;
     this.#market = parts.market;
     this.#onStake = parts.onStake;
@@ -257,6 +261,9 @@ export class Simulation implements Follower {
         { type: 'BeginFork', now, ...(seed !== undefined && { seed }) },
         state.now,
       );
+    for (const tag of this.#lossTags)
+      if (!Ids.hasTag(state.idSecret, tag))
+        this.#executor.execute<'TagIds'>({ type: 'TagIds', tag }, state.now);
     // Before anything is decided by them.
     if (this.#changedRules !== undefined)
       this.#executor.execute<'ChangeRules'>({ type: 'ChangeRules', rules: this.#changedRules }, state.now);

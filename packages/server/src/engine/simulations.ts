@@ -26,7 +26,7 @@ import type {
 import type { Feed } from '../feeds/feed.js';
 import { isLive, isRecording } from '../feeds/live-feed.js';
 import type { InterestRank, LiveHost, LiveLead, RelayQuestion } from '../feeds/live-feed.js';
-import { StoreUnavailable } from '../store/journal.js';
+import { RecordsMissing, StoreUnavailable } from '../store/journal.js';
 import { EVENT_TAGS, settingsOf } from '../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
 import { MARKET_TENANT } from '../store/ownership.js';
@@ -240,6 +240,8 @@ export class Simulations {
   private readonly restingFeeds = new Map<string, Feed>();
   /** Simulations that stay closed until the next start, with the reason. */
   private readonly broken = new Map<string, string>();
+  /** Simulations whose last opening has failed because the database lacks acknowledged records, with the message. */
+  private readonly lacking = new Map<string, string>();
   /** Record of another node's market up to which simulations on the live source have its listings. */
   private listingsMetAt = 0;
   private watcher: SimulationWatcher | undefined;
@@ -427,6 +429,7 @@ export class Simulations {
       await this.restingFeeds.get(id)?.close();
       this.restingFeeds.delete(id);
       this.broken.delete(id);
+      this.lacking.delete(id);
     }
   }
 
@@ -553,9 +556,10 @@ export class Simulations {
       const config = isMain ? { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } : configOf(entry);
       const { seed, idSecret } = originOf(config);
       const ids = new Ids(idSecret ?? Ids.secretOf(seed));
-      return ids.numberOf('PORTFOLIO', portfolioId) === undefined
-        ? []
-        : [{ id: isMain ? MAIN : id, tenantId }];
+      // After a loss of records the simulation itself knows its ids.
+      const isOther =
+        ids.numberOf('PORTFOLIO', portfolioId) === undefined && tagsOfLosses(this.registry, id).length === 0;
+      return isOther ? [] : [{ id: isMain ? MAIN : id, tenantId }];
     });
   }
 
@@ -682,6 +686,11 @@ export class Simulations {
     }
     const entry = this.entryOf(id, tenantId);
     return entry && this.infoOf(entry);
+  }
+
+  /** Simulations that are out of service, with the reasons: damaged ones, and those that lack acknowledged records. */
+  outOfService(): readonly (readonly [id: string, reason: string])[] {
+    return [...this.broken, ...this.lacking];
   }
 
   /** Records of a simulation from elsewhere: imported ones, and those of a fork's ancestors. */
@@ -1300,7 +1309,13 @@ export class Simulations {
     const { ground, listings } = this;
     const clocks = this.clocksFor(of.config);
     await this.closing.get(of.id);
-    await ground.store.takeCell?.(of.id);
+    try {
+      await ground.store.takeCell?.(of.id);
+      this.lacking.delete(of.id);
+    } catch (error) {
+      if (error instanceof RecordsMissing) this.lacking.set(of.id, error.message);
+      throw error;
+    }
     const feed = this.restingFeeds.get(of.id);
     this.restingFeeds.delete(of.id);
     try {
@@ -1555,6 +1570,7 @@ async function openSimulation(
     seq,
     checkpointSeq,
     tags: [...(fork?.tags ?? []), ...tagsOfLosses(store.registry, id)],
+    lossTags: tagsOfLosses(store.registry, id).map(({ tag }) => tag),
     isEphemeral: config.ephemeral === true,
     ...(isBeginning && {
       begins: {

@@ -138,7 +138,7 @@ function executeAgain(
     }
     return undefined;
   };
-  if (command.type === 'ChangeRules' || command.type === 'BeginFork')
+  if (command.type === 'ChangeRules' || command.type === 'BeginFork' || command.type === 'TagIds')
     return executed(brokerage, command, at, payload);
   const early = advance(at);
   if (early !== undefined) return early;

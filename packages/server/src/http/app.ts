@@ -142,6 +142,8 @@ declare module 'fastify' {
     bodies: Bodies;
     /** From now on everything but health returns 503. */
     beginDrain: () => void;
+    /** The node serves its tenants from now on. */
+    noteBegun: () => void;
     openStreams: () => number;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
     /** False while another node may own the tenants of this one; answers must wait then. */
@@ -226,6 +228,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const streams = new Streams(deps, tickets);
   const faults = new Faults();
   app.addHook('preHandler', faults.strike);
+  if (deps.cluster !== undefined) health.isBegun = false;
+  app.decorate('noteBegun', () => void (health.isBegun = true));
   app.decorate('beginDrain', () => void (health.isDraining = true));
   app.decorate('openStreams', () => streams.count);
   app.addHook('preClose', (done) => {
@@ -327,6 +331,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       keyPairs,
       places,
       recordings,
+      competitions,
     ),
     ...comparisonHandlers(deps.simulations, comparisons, places, recordings),
     ...webhookHandlers(webhooks, deps.simulations),
@@ -453,6 +458,7 @@ function handlersOf(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
+  competitions: Pick<Competitions, 'entryIn'>,
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>
@@ -482,7 +488,7 @@ function handlersOf(
     ...stepHandlers(deps.simulations, recordings),
     ...faultHandlers(faults),
     ...outcomeHandlers,
-    ...simulationsHandlers(deps, streams, faults, keyPairs, places, recordings),
+    ...simulationsHandlers(deps, streams, faults, keyPairs, places, recordings, competitions),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),

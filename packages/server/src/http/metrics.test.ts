@@ -20,6 +20,7 @@ describe('GET /metrics', () => {
       clockMs: () => test.time.nowMs,
       openStreams: () => test.app.openStreams(),
       webhookFigures: test.app.webhookFigures,
+      beginnings: { begun: 3, failed: 2, struckOut: 1 },
     });
     figures = async () => {
       const { body } = await server.inject('/metrics');
@@ -30,6 +31,28 @@ describe('GET /metrics', () => {
   afterEach(async () => {
     await test.close();
     rmSync(directory, { recursive: true });
+  });
+
+  it('counts beginnings of the node, failed ones and removals, and simulations out of service', async () => {
+    expect(await figures()).toMatchObject({
+      sandpit_node_begun_total: 3,
+      sandpit_node_failed_beginnings_total: 2,
+      sandpit_node_strike_outs_total: 1,
+      sandpit_node_tenants_taken_over_total: 0,
+      sandpit_node_commits_in_doubt_total: 0,
+      sandpit_database_connections: 0,
+      sandpit_simulations_out_of_service: 0,
+    });
+    const { body } = await test
+      .as({ tier: 'ENTERPRISE' })
+      .post('/v1/simulations', { feed: 'push', clock: 'manual' });
+    test.simulations.takeOutOfService(body.simulationId as string, 'record 3 is damaged');
+    expect(await figures()).toMatchObject({ sandpit_simulations_out_of_service: 1 });
+    const ready = await test.withToken(undefined).get('/v1/ready');
+    expect([ready.status, ready.body.reasons]).toEqual([
+      200,
+      [`simulation ${body.simulationId as string} is out of service: record 3 is damaged`],
+    ]);
   });
 
   it('counts streams while they are open', async () => {

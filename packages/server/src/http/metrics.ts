@@ -2,6 +2,7 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BeginningFigures } from '../beginnings.js';
 import type { Simulations } from '../engine/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
@@ -69,6 +70,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   collectHistory(registry, store);
   collectServer(registry, sources);
   collectWebhooks(registry, sources);
+  collectNode(registry, sources);
   const server = fastify({ logger: false });
   // Bodies have no meaning here.
   server.removeAllContentTypeParsers();
@@ -87,6 +89,7 @@ export interface MetricSources {
   readonly clockMs: () => number;
   readonly openStreams: () => number;
   readonly webhookFigures: FastifyInstance['webhookFigures'];
+  readonly beginnings: BeginningFigures;
 }
 
 function collectServer(
@@ -222,6 +225,50 @@ function collectHistory(registry: Registry, { history }: Store): void {
   gauge('waits', 'Reads that had to wait for history, since the start.', () => history.health().waits.count);
   gauge('wait_seconds', 'How long they waited, in all.', () => history.health().waits.totalMs / 1000);
   gauge('longest_wait_seconds', 'The longest of these waits.', () => history.health().waits.longestMs / 1000);
+}
+
+/** Beginnings and failures of a node (D225). */
+function collectNode(registry: Registry, { store, simulations, beginnings }: MetricSources): void {
+  const counter = (name: string, help: string, value: () => number): void => {
+    new Counter({
+      name: `sandpit_node_${name}_total`,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(value());
+      },
+    });
+  };
+  counter('begun', 'Beginnings of this node since the start of the process.', () => beginnings.begun);
+  counter('failed_beginnings', 'Attempts to begin that failed.', () => beginnings.failed);
+  counter('strike_outs', 'Removals of this node from its cluster.', () => beginnings.struckOut);
+  counter(
+    'tenants_taken_over',
+    'Tenants that this node has acquired since it began.',
+    () => store.ownership?.figures().tenantsTaken ?? 0,
+  );
+  counter(
+    'commits_in_doubt',
+    'Commits without an answer of the database since the node began.',
+    () => store.ownership?.figures().commitsInDoubt ?? 0,
+  );
+  new Gauge({
+    name: 'sandpit_database_connections',
+    help: 'Connections of the main thread to the database.',
+    registers: [registry],
+    collect() {
+      this.set(store.ownership?.figures().connections ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'sandpit_simulations_out_of_service',
+    help: 'Simulations that are out of service.',
+    registers: [registry],
+    collect() {
+      this.set(simulations.outOfService().length);
+    },
+  });
 }
 
 function collectWebhooks(registry: Registry, { webhookFigures }: MetricSources): void {

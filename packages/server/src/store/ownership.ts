@@ -52,7 +52,18 @@ export const MARKET_TENANT = '';
  * Ownership of tenants by the nodes that share a database (D199, D201). The database alone decides: a tenant is owned by the incarnation in
  * its row, and taking it raises the epoch of each of its cells, so that a commit of an earlier owner is refused.
  */
+/** Counts of a node, for metrics. */
+export interface OwnershipFigures {
+  /** Tenants acquired since the node began. */
+  readonly tenantsTaken: number;
+  /** Commits without an answer since then. */
+  readonly commitsInDoubt: number;
+  /** Connections of the main thread to the database. */
+  readonly connections: number;
+}
+
 export interface Ownership {
+  figures(): OwnershipFigures;
   /** Number of this node's incarnation. */
   readonly incarnation: number;
   /** Nodes that are not removed, oldest first, including this one; as of the last `look`. */

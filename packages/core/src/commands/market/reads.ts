@@ -111,6 +111,7 @@ function symbolsNamed(
     case 'LiftHalt':
     case 'ChangeRules':
     case 'MoveClock':
+    case 'TagIds':
     case 'BeginFork':
       return NOTHING;
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
+import { pathsOf, routeEntries, takesIdempotencyKey } from '@sandpit/protocol';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { LONG_WORK } from '../../engine/long-work.js';
 import { type BodyPlan, PLAIN_BODY } from '../bodies/body-plan.js';
@@ -64,6 +65,23 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 
 /** Answers a request on this node. */
 type Local = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Paths of operations that honor an `Idempotency-Key`. */
+const KEYED_PATHS: readonly RegExp[] = routeEntries.flatMap(([id, route]) =>
+  takesIdempotencyKey(route)
+    ? pathsOf(id, route).map(([, template]) => new RegExp(`^${template.replaceAll(/:\w+/g, '[^/]+')}$`))
+    : [],
+);
+
+/**
+ * True for a request whose effect an `Idempotency-Key` keeps from happening twice: of `/v1` the operations that honor it, and the doors of
+ * dialects, which keep it for their orders (D225).
+ */
+function honorsKeys(method: string, url: string): boolean {
+  const [path = ''] = url.split('?', 1);
+  if (!path.startsWith('/v1/')) return true;
+  return method === 'POST' && KEYED_PATHS.some((keyed) => keyed.test(path));
+}
 
 /**
  * Routes all requests of a node: the owner of its tenant serves a request, other nodes forward it (D200). Requests of other nodes arrive at a
@@ -323,7 +341,7 @@ export class Gateway {
     const isThere = (): boolean =>
       body === undefined ||
       (body instanceof ForwardedBody ? body.bytes !== undefined : request.readableFlowing === null);
-    const isKeyed = isRead(method) || headers['idempotency-key'] !== undefined;
+    const isKeyed = isRead(method) || (headers['idempotency-key'] !== undefined && honorsKeys(method, url));
     const client = clientOf(request);
     const isShort = !isStreamed && (body?.length ?? 0) <= LONGEST_FRAME;
     const digest = isShort ? digestOf(body?.bytes) : undefined;

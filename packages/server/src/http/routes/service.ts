@@ -13,6 +13,9 @@ const PROBE_KEPT_MS = 500;
 /** A healthy dependency answers within this time. */
 const PROBE_TIMEOUT_MS = 1000;
 
+/** Simulations out of service that are named. */
+const MOST_NAMED = 10;
+
 /** A clock that is set right is set by less. */
 const NOTED_AHEAD_MS = 60_000;
 
@@ -35,6 +38,8 @@ export class Health {
   #wasWell = true;
   /** Set when the server is on its way out. */
   isDraining = false;
+  /** False while a node of a cluster has not begun. */
+  isBegun = true;
 
   constructor(deps: HealthDeps) {
     this.#deps = deps;
@@ -59,7 +64,10 @@ export class Health {
   /** Conditions that keep traffic away and that a restart does not mend, so that the server is healthy. */
   obstacles(): readonly string[] {
     const feed = this.feed();
-    return feed?.status === 'refused' ? [`market data: ${feed.reason ?? 'the source refuses'}`] : [];
+    return [
+      ...(this.isBegun ? [] : ['the node has not begun']),
+      ...(feed?.status === 'refused' ? [`market data: ${feed.reason ?? 'the source refuses'}`] : []),
+    ];
   }
 
   /** Conditions to report that do not make the server unhealthy. */
@@ -68,7 +76,12 @@ export class Health {
     const { status } = store.history.health();
     const aheadMs = Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs())));
     const feed = this.feed();
+    const broken = simulations.outOfService();
     return [
+      ...broken.slice(0, MOST_NAMED).map(([id, reason]) => `simulation ${id} is out of service: ${reason}`),
+      ...(broken.length > MOST_NAMED
+        ? [`${broken.length - MOST_NAMED} more simulations are out of service`]
+        : []),
       ...(feed?.status === 'reconnecting'
         ? [`market data: reconnecting${feed.reason === undefined ? '' : `: ${feed.reason}`}`]
         : []),

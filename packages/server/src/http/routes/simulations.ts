@@ -3,6 +3,7 @@ import { calendarById } from '@sandpit/core';
 import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
+import type { Competitions } from '../../competitions/competitions.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/import-refused.js';
 import {
@@ -75,6 +76,7 @@ export function simulationsHandlers(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
+  competitions: Pick<Competitions, 'entryIn'>,
 ): SimulationsHandlers {
   /** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
   const stillRunning = (simulationId: string): Answer | undefined => {
@@ -136,8 +138,12 @@ export function simulationsHandlers(
     async getSimulation({ principal, params }) {
       const { simulationId } = params;
       const { tenantId } = principal;
-      const look = (): SimulationInfo | undefined =>
-        seenBy(principal, simulations.info(simulationId, tenantId));
+      // The name of an entry may have been erased since.
+      const name = competitions.entryIn(simulationId)?.entry.displayName;
+      const look = (): SimulationInfo | undefined => {
+        const info = seenBy(principal, simulations.info(simulationId, tenantId));
+        return info && name !== undefined ? { ...info, config: { ...info.config, name } } : info;
+      };
       const found = look();
       if (found === undefined) return SIMULATION_NOT_FOUND;
       // An import can complete during this read: the status read first decides if the simulation is opened.

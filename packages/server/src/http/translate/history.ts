@@ -419,6 +419,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'IdsTagged':
     case 'ForkBegun':
       throw unexpected(event);
   }

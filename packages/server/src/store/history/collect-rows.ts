@@ -675,6 +675,7 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'IdsTagged':
     case 'ForkBegun':
       return [];
   }

@@ -148,6 +148,7 @@ export class CommitQueue {
   #connection: Connection | undefined;
   #collecting: Batch | undefined;
   #isRunning = false;
+  #doubts = 0;
   #waiting = 0;
   #waitingCharacters = 0;
   #status: StoreHealth['status'] = 'ok';
@@ -513,7 +514,13 @@ export class CommitQueue {
   }
 
   /** Determines the outcome of a commit whose answer was lost. Returns the remainder of it. */
+  /** Number of commits without an answer. */
+  get inDoubt(): number {
+    return this.#doubts;
+  }
+
   async #inDoubt(sent: SentCommit): Promise<Batch> {
+    this.#doubts += 1;
     for (;;) {
       try {
         const connection = await this.#connected();

@@ -102,6 +102,10 @@ export class DatabaseAddress {
     return `${hosts}/${this.#config.database ?? ''}`;
   }
 
+  get openConnections(): number {
+    return this.#open.size;
+  }
+
   /** True once a host has accepted a connection: a refusal of all hosts may pass from then on, as in a failover. */
   get isKnown(): boolean {
     return this.#newest !== undefined;

@@ -146,6 +146,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         memory,
         writeWakeUp: (cell) => queue.writeWakeUp(cell),
         onTaken: () => history.makeAll(),
+        commitsInDoubt: () => queue.inDoubt,
       });
       opened.push(ownership);
       await ownership.look();

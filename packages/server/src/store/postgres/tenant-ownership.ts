@@ -1,5 +1,13 @@
 import { MARKET_TENANT } from '../ownership.js';
-import type { CellHead, ClusterNode, DueCell, Ownership, Placement, RegistryNews } from '../ownership.js';
+import type {
+  CellHead,
+  ClusterNode,
+  DueCell,
+  Ownership,
+  OwnershipFigures,
+  Placement,
+  RegistryNews,
+} from '../ownership.js';
 import { HISTORY_FORMAT } from '../history/history-rows.js';
 import { RecordsMissing, StoreUnavailable } from '../journal.js';
 import type { AcknowledgedHeads } from './acknowledged-heads.js';
@@ -87,6 +95,9 @@ export class TenantOwnership implements Ownership {
   /** Acknowledged records that cells of owned tenants lack, by id. */
   readonly #missing = new Map<string, number>();
   readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
+  readonly #address: DatabaseAddress;
+  readonly #commitsInDoubt: () => number;
+  #tenantsTaken = 0;
   #nodes: readonly ClusterNode[] = [];
   #lastTake: Promise<unknown> = Promise.resolve();
   readonly #placementOf: SharedQuestion<[tenantId: string], PlacementRow>;
@@ -103,8 +114,11 @@ export class TenantOwnership implements Ownership {
       readonly writeWakeUp: (cell: Cell) => void;
       /** Tenants were acquired, with their cells. */
       readonly onTaken: () => void;
+      readonly commitsInDoubt: () => number;
     },
   ) {
+    this.#address = address;
+    this.#commitsInDoubt = parts.commitsInDoubt;
     this.#database = new QuestionConnection(address);
     this.#placementOf = new SharedQuestion(this.#database, {
       text: PLACEMENT_OF,
@@ -117,6 +131,14 @@ export class TenantOwnership implements Ownership {
     this.#memory = parts.memory;
     this.#writeWakeUp = parts.writeWakeUp;
     this.#onTaken = parts.onTaken;
+  }
+
+  figures(): OwnershipFigures {
+    return {
+      tenantsTaken: this.#tenantsTaken,
+      commitsInDoubt: this.#commitsInDoubt(),
+      connections: this.#address.openConnections,
+    };
   }
 
   get incarnation(): number {
@@ -268,6 +290,7 @@ export class TenantOwnership implements Ownership {
     if (rows.some(({ losses }) => losses !== null && losses > 0)) await this.#reloadRegistry();
     const taken = new Set(rows.map(({ tenant }) => tenant));
     for (const tenant of taken) this.#owned.add(tenant);
+    this.#tenantsTaken += taken.size;
     this.#onTaken();
     return taken;
   }
