@@ -4,7 +4,6 @@ import type { Tier } from '@sandpit/core';
 import { journalHashOfCell } from '../competitions/journal-hash.js';
 import { maskedCompetition, termsOf } from '../competitions/running-competition.js';
 import { foldedName } from '../engine/folded-name.js';
-import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
 import { Slice } from '../engine/slice.js';
@@ -466,11 +465,11 @@ export class Evaluations {
     try {
       const { mask: parts } = settings;
       const { name: _, ...market } = settings.market;
-      const wanted = parts === undefined ? market : maskedConfig(market, parts, chance.maskKey);
       const simulation = await simulations.createCompetitionMarket(
         owner,
         {
-          ...wanted,
+          ...market,
+          ...(parts !== undefined && { hides: { parts, key: chance.maskKey } }),
           seed: chance.seed,
           idSecret: chance.idSecret,
           draw: chance.path,
