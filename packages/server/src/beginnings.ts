@@ -1,17 +1,11 @@
 import { createServer } from 'node:http';
+import type { BeginningFigures } from './http/metrics.js';
 
 /** Pauses of a node between two attempts to begin, ms. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 /** Failures in a row after which the process ends and asks for a restart. */
 const MOST_FAILURES = 20;
-
-/** How often a node has begun, for metrics. A node that is removed from its cluster begins again in the same process. */
-export interface BeginningFigures {
-  readonly begun: number;
-  readonly failed: number;
-  readonly struckOut: number;
-}
 
 /** The node could not begin for so long that only a restart may help. */
 export class CannotBegin extends Error {

@@ -2,7 +2,6 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { BeginningFigures } from '../beginnings.js';
 import type { Simulations } from '../engine/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
@@ -79,6 +78,13 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
     return traffic.text();
   });
   return server;
+}
+
+/** How often a node has begun, for metrics. A node that is removed from its cluster begins again in the same process. */
+export interface BeginningFigures {
+  readonly begun: number;
+  readonly failed: number;
+  readonly struckOut: number;
 }
 
 /** Sources of the metrics. */
