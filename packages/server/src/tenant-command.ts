@@ -14,6 +14,7 @@ import { BadSetting, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { MARKET } from './engine/cell-names.js';
 import { eraseNotes } from './competitions/notes.js';
+import { eraseEvaluations } from './evaluations/notes.js';
 import { eraseInvitationNotes } from './invitations/notes.js';
 import { eraseTenant } from './engine/erasure.js';
 import { Imports } from './engine/imports.js';
@@ -121,6 +122,7 @@ function tenantsAlone(
     erase: async (tenantId) => {
       await eraseInvitationNotes(store.registry, tenantId);
       await eraseNotes(store.registry, tenantId);
+      await eraseEvaluations(store.registry, tenantId);
       await eraseTenant(store, tenantId);
     },
   });

@@ -1083,7 +1083,8 @@ export class Simulations {
 
   /** Rejects as a creation does if the recording does not allow a simulation of this configuration. Creates nothing. */
   async check(config: WantedSimulation): Promise<void> {
-    const furnished = await openFeedAndRules(this.ground, this.listings, withChance(config));
+    const whole = withChance(await this.masked(config));
+    const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     try {
       requireRecorded(config, furnished);
     } finally {

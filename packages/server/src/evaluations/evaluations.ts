@@ -31,6 +31,11 @@ import type { CellNote, CellResult, EvaluationEntryNote, EvaluationNote, Evaluat
 const MOST_EVALUATIONS = 1000;
 /** Cells of an evaluation, those of baselines too. */
 const MOST_CELLS = 100_000;
+/** Cells that are created together. */
+const CELLS_AT_ONCE = 32;
+/** Real time before work of the house that failed is tried again; it doubles up to the second. */
+const RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 300_000;
 /** Real time in which the counts of a cell become durable. */
 const FLUSH_MS = 250;
 /** A cell that was never used ends after so many time limits. */
@@ -98,6 +103,8 @@ export interface KeptEvaluation {
   readonly names: Set<string>;
   /** Grows with every change of a cell. */
   version: number;
+  /** The last edit. */
+  editing: Promise<void>;
 }
 
 /** Place of a simulation in an evaluation. */
@@ -151,7 +158,14 @@ export class Evaluations {
 
   #load(note: EvaluationNote): KeptEvaluation {
     this.#forget(note.id);
-    const kept: KeptEvaluation = { note, entries: new Map(), cells: [], names: new Set(), version: 0 };
+    const kept: KeptEvaluation = {
+      note,
+      entries: new Map(),
+      cells: [],
+      names: new Set(),
+      version: 0,
+      editing: Promise.resolve(),
+    };
     const entries = this.#registry
       .settings(entriesOf(note.id))
       .map(([, text]) => JSON.parse(text) as EvaluationEntryNote)
@@ -315,8 +329,18 @@ export class Evaluations {
     return kept;
   }
 
-  /** Edits an evaluation that has no entry. */
-  async update(kept: KeptEvaluation, terms: EvaluationTerms): Promise<KeptEvaluation> {
+  /** Edits an evaluation that has no entry. Edits are sequential. */
+  update(kept: KeptEvaluation, terms: EvaluationTerms): Promise<KeptEvaluation> {
+    const done = kept.editing.then(() => this.#updateNow(kept, terms));
+    kept.editing = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  async #updateNow(kept: KeptEvaluation, terms: EvaluationTerms): Promise<KeptEvaluation> {
+    if (this.#kept.get(kept.note.id) !== kept) throw notFound();
     this.refuseStarted(kept);
     const { id, owner, tier, createdAt, draw } = kept.note;
     const note: EvaluationNote = { ...terms, id, owner, tier, createdAt, draw };
@@ -416,10 +440,16 @@ export class Evaluations {
     const made: CellNote[] = [];
     try {
       const slice = new Slice();
-      for (const place of wanted) {
-        made.push(await this.#newCell(note, entry, place));
+      for (let first = 0; first < wanted.length; first += CELLS_AT_ONCE) {
+        const places = wanted.slice(first, first + CELLS_AT_ONCE);
+        // Together, so that they share commits.
+        const results = await Promise.allSettled(places.map((place) => this.#newCell(note, entry, place)));
+        for (const result of results) if (result.status === 'fulfilled') made.push(result.value);
+        for (const result of results) if (result.status === 'rejected') throw result.reason;
         await slice.breathe();
       }
+      // It was deleted, or edited, in the meantime.
+      if (this.#kept.get(note.id) !== kept || !kept.entries.has(entry.id)) throw notFound();
       await this.#registry.saveSetting(entryName(entry), JSON.stringify(entry));
     } catch (error) {
       kept.names.delete(name);
@@ -632,16 +662,23 @@ export class Evaluations {
   }
 
   #settle(cell: KeptCell): void {
-    this.#house.add(async () => {
-      if (cell.isGone || this.#isClosed || cell.note.result !== undefined) return;
-      await this.#settleNow(cell).catch((error: unknown) => this.#failed(cell, error));
-    });
+    this.#work(cell, () => (cell.note.result === undefined ? this.#settleNow(cell) : Promise.resolve()));
   }
 
-  #failed({ kept, isGone }: KeptCell, error: unknown): void {
-    if (isGone || this.#isClosed) return;
-    const why = error instanceof Error ? error.message : String(error);
-    this.#deps.note(`A cell of evaluation ${kept.note.id} cannot be completed: ${why}`);
+  /** Work of the house on a cell. It is tried again when it fails, such as while the store does not accept records. */
+  #work(cell: KeptCell, work: () => Promise<void>, retryMs = RETRY_MS): void {
+    const isOver = (): boolean => cell.isGone || this.#isClosed;
+    this.#house.add(async () => {
+      if (isOver()) return;
+      try {
+        await work();
+      } catch (error) {
+        if (isOver()) return;
+        const why = error instanceof Error ? error.message : String(error);
+        this.#deps.note(`A cell of evaluation ${cell.kept.note.id} cannot be completed: ${why}`);
+        setTimeout(() => this.#work(cell, work, Math.min(2 * retryMs, LONGEST_RETRY_MS)), retryMs).unref();
+      }
+    });
   }
 
   async #simulationOf({ note, kept }: KeptCell): Promise<Simulation | undefined> {
@@ -682,32 +719,30 @@ export class Evaluations {
 
   /** The house plays a baseline. */
   #play(cell: KeptCell): void {
-    this.#house.add(async () => {
-      if (cell.isGone || this.#isClosed || cell.note.endedAt !== undefined) return;
-      try {
-        const simulation = await this.#simulationOf(cell);
-        if (simulation === undefined) return;
-        const { kept, note, entry } = cell;
-        const scenario = kept.note.definition.scenarios[note.scenario];
-        if (scenario === undefined) return;
-        if (note.startedAt === undefined) this.#change(cell, { startedAt: this.#deps.clockMs() });
-        await playBaseline(simulation, {
-          name: entry.entrant.slice(BASELINE.length) as BaselineName,
-          portfolioId: note.portfolioId,
-          tier: kept.note.tier,
-          end: Instant.ofMs(note.end),
-          draw: JSON.stringify([kept.note.draw, scenario.name, note.seed]),
-          isStopped: () => cell.isGone || this.#isClosed,
-        });
-        if (cell.isGone || this.#isClosed) return;
-        const end = Instant.ofMs(note.end);
-        if (simulation.now() < end) await simulation.moveClock(end);
-        await simulation.catchUp();
-        this.#end(cell, 'END');
-      } catch (error) {
-        this.#failed(cell, error);
-      }
+    this.#work(cell, () => (cell.note.endedAt === undefined ? this.#playNow(cell) : Promise.resolve()));
+  }
+
+  async #playNow(cell: KeptCell): Promise<void> {
+    const simulation = await this.#simulationOf(cell);
+    if (simulation === undefined) return;
+    const { kept, note, entry } = cell;
+    const scenario = kept.note.definition.scenarios[note.scenario];
+    if (scenario === undefined) return;
+    if (note.startedAt === undefined) this.#change(cell, { startedAt: this.#deps.clockMs() });
+    const end = Instant.ofMs(note.end);
+    const isStopped = (): boolean => cell.isGone || this.#isClosed;
+    await playBaseline(simulation, {
+      name: entry.entrant.slice(BASELINE.length) as BaselineName,
+      portfolioId: note.portfolioId,
+      tier: kept.note.tier,
+      end,
+      draw: JSON.stringify([kept.note.draw, scenario.name, note.seed]),
+      isStopped,
     });
+    if (isStopped()) return;
+    if (simulation.now() < end) await simulation.moveClock(end);
+    await simulation.catchUp();
+    this.#end(cell, 'END');
   }
 
   /** Cells of an entry of a tenant. */

@@ -210,6 +210,27 @@ describe('evaluations', () => {
     );
   });
 
+  it('a scaled clock: stands until the first request, and ends the run at the end of the market', async () => {
+    const market = { clock: 'scaled', speed: 10_000, end: '2026-01-05T15:30:00Z' };
+    const { path } = await create({ scenarios: [scenario({ market })] });
+    const { runs } = await enter(path);
+    const [run] = runs as [Run];
+    expect((await owner.get(path)).body.matrix[0]).toMatchObject({ status: 'OPEN' });
+    expect((await run.client.get('/v1/evaluation')).status).toBe(200);
+    const [row] = (await done(path)).matrix as [Body];
+    expect(row).toMatchObject({ reason: 'END', finishedAt: '2026-01-05T15:30:00.000Z' });
+    expect((await run.client.post('/v1/simulation/clock/advance', { by: 'PT1H' })).status).toBe(409);
+  });
+
+  it('ephemeral: cells are in memory alone, and the evaluation ends with the process', async () => {
+    const { path, created } = await create({ ephemeral: true });
+    const { runs } = await enter(path);
+    await toEnd(runs[0] as Run);
+    expect((await done(path)).status).toBe('DONE');
+    const file = await textOf(`/v1/evaluations/${created.evaluationId as string}/export`);
+    expect(file).toContain('"type":"trailer"');
+  });
+
   it('finishCell: cancels open orders and carries positions to the end', async () => {
     const { path } = await create();
     const { runs } = await enter(path);

@@ -53,6 +53,8 @@ const PUBLIC_TAKES_ADMIN = refuseCoded('INSUFFICIENT_SCOPE', 'A public evaluatio
   requiredScope: 'admin',
 });
 const NOT_A_CELL = refuse(404, 'The token is not the token of a cell');
+/** The key of a mask that is only tried. */
+const ANY_KEY = '0'.repeat(32);
 /** Scopes of the token of a cell. What it may do with them is limited by its cell. */
 const CELL_SCOPES: readonly Scope[] = ['trade', 'read', 'simulate'];
 
@@ -78,7 +80,9 @@ export function evaluationHandlers(
       return refuse(400, ['scenarios must not replay: this server has no recording']);
     const terms = evaluationTerms(definition, recording, clockMs(), brokers);
     if ('digest' in terms) {
-      for (const { market } of terms.settings) if (market.feed === 'replay') await simulations.check(market);
+      for (const { market, mask: parts } of terms.settings)
+        if (market.feed === 'replay')
+          await simulations.check({ ...market, ...(parts !== undefined && { hides: { parts, key: ANY_KEY } }) });
       return terms;
     }
     return refuse(400, [...terms]);
