@@ -445,7 +445,7 @@ export class Evaluations {
         // Together, so that they share commits.
         const results = await Promise.allSettled(places.map((place) => this.#newCell(note, entry, place)));
         for (const result of results) if (result.status === 'fulfilled') made.push(result.value);
-        for (const result of results) if (result.status === 'rejected') throw result.reason;
+        for (const result of results) if (result.status === 'rejected') throw result.reason as Error;
         await slice.breathe();
       }
       // It was deleted, or edited, in the meantime.
