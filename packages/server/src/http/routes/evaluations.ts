@@ -82,7 +82,10 @@ export function evaluationHandlers(
     if ('digest' in terms) {
       for (const { market, mask: parts } of terms.settings)
         if (market.feed === 'replay')
-          await simulations.check({ ...market, ...(parts !== undefined && { hides: { parts, key: ANY_KEY } }) });
+          await simulations.check({
+            ...market,
+            ...(parts !== undefined && { hides: { parts, key: ANY_KEY } }),
+          });
       return terms;
     }
     return refuse(400, [...terms]);
