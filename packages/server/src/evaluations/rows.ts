@@ -16,17 +16,32 @@ const VIEWS = new WeakMap<KeptEvaluation, { readonly version: number; readonly v
 export function viewOf(kept: KeptEvaluation): EvaluationView {
   const known = VIEWS.get(kept);
   if (known?.version === kept.version) return known.view;
-  const rows = withTrivialTasks(kept.cells.map(rowOf));
+  const rows = withTrivialTasks(kept.cells.map(rowKept));
   const { scenarios } = kept.note.definition;
   const hashes = rows.flatMap(({ journalHash }) => journalHash ?? []);
   const isDone = hashes.length === rows.length && rows.length > 0;
+  const entries = [...kept.entries.values()];
+  let figures: EvaluationFigures | undefined;
   const view: EvaluationView = {
     rows,
-    figures: figuresOf(rows, [...kept.entries.values()], scenarios.length),
+    // Pages of the matrix do not need them.
+    get figures() {
+      figures ??= figuresOf(rows, entries, scenarios.length);
+      return figures;
+    },
     ...(isDone && { resultHash: resultHashOf(hashes) }),
   };
   VIEWS.set(kept, { version: kept.version, view });
   return view;
+}
+
+/** By note, which is replaced when it changes. */
+const ROWS = new WeakMap<KeptCell['note'], MatrixRow>();
+
+function rowKept(cell: KeptCell): MatrixRow {
+  const row = ROWS.get(cell.note) ?? rowOf(cell);
+  ROWS.set(cell.note, row);
+  return row;
 }
 
 export function statusOfCell({ endedAt, startedAt, reason }: KeptCell['note']): CellStatus {
