@@ -26,6 +26,7 @@ import { addServerCommands, runServerCommand } from './server-commands.js';
 import { addRun } from './run/command.js';
 import { addSimulations } from './simulations.js';
 import { addTools } from './tools.js';
+import { addTws } from './tws.js';
 import { watch } from './watch.js';
 import { addInvitations } from './invitations.js';
 import { addWebhooks } from './webhooks.js';
@@ -143,6 +144,7 @@ export function programOf(
     exit,
     globals: () => program.opts<Globals>(),
   });
+  addTws(program, client, surroundings.complain);
   addWatch(program, client, out);
   addTools(program, client);
   addCompletion(program, out);

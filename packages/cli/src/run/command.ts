@@ -223,6 +223,7 @@ class Run {
       onRefused: (line) => this.#say(line),
     });
     this.#opened.push(() => proxy.close());
+    const ports = await this.#openPorts(access);
     const ownCa = directory.write('ca.pem', certificate.ca);
     const trusted = allowNetwork ? [certificate.ca, ...publicAuthorities()].join('\n') : undefined;
     const caFile = trusted === undefined ? ownCa : directory.write('trusted.pem', trusted);
@@ -251,7 +252,12 @@ class Run {
     this.#warn(removed);
     const before = await figuresOf(client, portfolio.id);
     this.#insist();
-    const code = await this.#execute(directory, environment, [proxy.port, proxy.tlsPort, portOf(url)]);
+    const code = await this.#execute(directory, environment, [
+      proxy.port,
+      proxy.tlsPort,
+      portOf(url),
+      ...ports,
+    ]);
     if (this.#hasServerEnded) throw new RunFailure('its server has ended');
     if (quiet) return code;
     const after = await figuresOf(client, portfolio.id);
@@ -263,6 +269,28 @@ class Run {
       summaryOf({ before, after, refusals, requests, blocked, ...(!isOwn && { link: `${url}/` }) }),
     );
     return code;
+  }
+
+  /** Opens the ports of brokers that `--broker` names. Another program on one of them would get the orders of the command. */
+  async #openPorts({ url, keyId, secretKey, portfolioId }: RunAccess): Promise<readonly number[]> {
+    const ports = this.#options.broker === undefined ? [] : this.#brokers.flatMap((broker) => broker.ports);
+    if (ports.length === 0) return [];
+    const { TwsPorts } = await import('../tws-ports.js');
+    const opened = await TwsPorts.open({
+      url,
+      token: () => Promise.resolve(`${keyId}.${secretKey}`),
+      portfolioId,
+      ports,
+      onRefused: (reason) => this.#say(`sandpit run: connection refused: ${reason}`),
+    }).catch((error: unknown) => {
+      const { code, port } = error as { readonly code?: string; readonly port?: number };
+      if (code !== 'EADDRINUSE') throw error;
+      throw new RunFailure(
+        `port ${port ?? ''} is in use, perhaps by TWS, a Gateway or another run; end that program`,
+      );
+    });
+    this.#opened.push(() => opened.close());
+    return ports;
   }
 
   /** The server that was named, or one of the run. */

@@ -63,9 +63,10 @@ export function environmentOf(
         accountHashes: login?.accountHash,
         refreshTokens: login?.refreshToken,
       };
-      return Object.entries(values).flatMap(([kind, value]) =>
+      const given = Object.entries(values).flatMap(([kind, value]) =>
         variables[kind as keyof typeof values].map((name) => [name, value] as const),
       );
+      return [...given, ...Object.entries(variables.fixed ?? {})];
     }),
   );
   const isForeignUrl = (name: string, value: string): boolean =>

@@ -17,6 +17,8 @@ interface ClientVariables {
   readonly refreshTokens: readonly string[];
   /** URLs of the API: kept if they name a served host, removed otherwise. */
   readonly urls: readonly string[];
+  /** Values that are the same in every run. */
+  readonly fixed?: Readonly<Record<string, string>>;
 }
 
 export interface ServedBroker {
@@ -25,7 +27,15 @@ export interface ServedBroker {
   readonly prefix: string;
   readonly hosts: readonly string[];
   readonly variables: ClientVariables;
+  /** Ports of this machine at which its clients expect the broker. */
+  readonly ports: readonly number[];
 }
+
+/** Names of brokers whose dialects have another one. */
+const NAMES: Readonly<Partial<Record<string, string>>> = { tws: 'ibkr' };
+
+/** Of TWS and the Gateway, for paper accounts and live ones. */
+const PORTS: Readonly<Partial<Record<string, readonly number[]>>> = { tws: [7497, 4002, 7496, 4001] };
 
 const NONE: ClientVariables = {
   keys: [],
@@ -86,14 +96,19 @@ const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
       'TRADIER_WS_BASE_URL',
     ],
   },
+  tws: {
+    ...NONE,
+    fixed: { IB_HOST: '127.0.0.1', IB_PORT: '7497', IBKR_HOST: '127.0.0.1', IBKR_PORT: '7497' },
+  },
   'paper-invest': { ...NONE, tokens: ['PAPER_INVEST_API_KEY'], urls: ['PAPER_INVEST_API_URL'] },
 };
 
 /** The brokers of the installed dialects. */
 export const servedBrokers = async (): Promise<readonly ServedBroker[]> =>
   (await loadDialects(undefined)).map(({ name, prefix, hosts }) => ({
-    name,
+    name: NAMES[name] ?? name,
     prefix,
     hosts,
     variables: VARIABLES[name] ?? NONE,
+    ports: PORTS[name] ?? [],
   }));
