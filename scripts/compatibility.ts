@@ -1,6 +1,6 @@
 /**
  * Makes `docs/dialects/COMPATIBILITY.md` (D278): runs clients of other services unmodified under `sandpit run` and counts their calls.
- * `npx tsx scripts/compatibility.ts`, after a build. `ALPACA_PY` and `LUMIWEALTH_TRADIER` name checkouts of the Python
+ * `npx tsx scripts/compatibility.ts [NAME…]`, after a build. `ALPACA_PY`, `LUMIWEALTH_TRADIER` and `IB_ASYNC` name checkouts of the Python
  * clients. A client that is not here keeps its row.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -61,6 +61,8 @@ function clientsHere(): readonly Client[] {
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v3', 'alpaca-js-3.mjs'),
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v4', 'alpaca-js-4.mjs'),
     node('`tradier-api`', 'tradier-api', 'tradier-api.mjs', 'tradier'),
+    node('`@stoqey/ib`', '@stoqey/ib', 'stoqey-ib.mjs', 'ibkr'),
+    ...python('`ib_async`', process.env.IB_ASYNC, 'ib_async_calls.py', 'ibkr'),
     ...python('`alpaca-py`', process.env.ALPACA_PY, 'alpaca_py.py', 'alpaca'),
     ...python('`lumiwealth-tradier`', process.env.LUMIWEALTH_TRADIER, 'tradier_lumiwealth.py', 'tradier'),
   ];
@@ -120,7 +122,10 @@ function rowsBefore(): readonly Row[] {
   );
 }
 
-const rows = clientsHere().map(rowOf);
+const names = process.argv.slice(2);
+const rows = clientsHere()
+  .filter(({ name }) => names.length === 0 || names.some((one) => name.includes(one)))
+  .map(rowOf);
 const isHere = (row: Row): boolean =>
   rows.some(
     ({ client, version }) => client === row.client && version.split('.')[0] === row.version.split('.')[0],

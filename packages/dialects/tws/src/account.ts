@@ -1,8 +1,9 @@
 /** The account: its number, its values, its positions and its profit. */
-import { type Instrument, Money } from '@sandpit/core';
+import { type Instrument, Money, sideOf, tradedBy } from '@sandpit/core';
 import type { Book } from '@sandpit/dialect-port';
 import { type Field, UNSET_DOUBLE } from './codec.js';
 import { contractFields, heldFields } from './contracts.js';
+import { profitOf } from './order-out.js';
 
 /** `DU` and the number of the portfolio in its simulation. */
 export const accountOf = (book: Book): string =>
@@ -59,7 +60,7 @@ export async function valuesOf(book: Book): Promise<readonly AccountValue[]> {
     AccountType: shown.accountType,
     Cushion: (equity > 0 ? margin.maintenanceExcess / equity : 0).toFixed(6),
     DayTradesRemaining: '-1',
-    Leverage: `${(equity > 0 ? gross / equity : 0).toFixed(2)}`,
+    Leverage: (equity > 0 ? gross / equity : 0).toFixed(2),
     LookAheadNextChange: '0',
   };
   return [
@@ -73,7 +74,11 @@ export async function valuesOf(book: Book): Promise<readonly AccountValue[]> {
 }
 
 /** Values of the account by currency, which are the same in its base currency. */
-export async function ledgerOf(book: Book, holdings: readonly Holding[]): Promise<readonly AccountValue[]> {
+export async function ledgerOf(
+  book: Book,
+  holdings: readonly Holding[],
+  realized: number,
+): Promise<readonly AccountValue[]> {
   const numbers = await book.numbers();
   if (numbers === undefined) return [];
   const { settledCash, pendingCash, reservedCash, marginLoan, totalEquity } = numbers.shown;
@@ -87,7 +92,7 @@ export async function ledgerOf(book: Book, holdings: readonly Holding[]): Promis
     FutureMarketValue: valueIn('FUTURE'),
     NetLiquidationByCurrency: totalEquity,
     OptionMarketValue: valueIn('OPTION'),
-    RealizedPnL: await realizedToday(book),
+    RealizedPnL: realized,
     StockMarketValue: valueIn('EQUITY'),
     TotalCashBalance: cash,
     UnrealizedPnL: holdings.reduce((sum, one) => sum + one.unrealized, 0),
@@ -165,22 +170,32 @@ export const positionFields = ({ instrument, quantity, averageCost }: Holding): 
   text(averageCost),
 ];
 
-/** Profit of sales and covers of today, after charges. */
-async function realizedToday(book: Book): Promise<number> {
-  const today = book.calendar.dateOf(book.now());
-  const params = { portfolioId: book.portfolioId };
-  const { data } = await book.run('listTrades', { params, query: { from: today, to: today, limit: '500' } });
-  return data.reduce((sum, { netPnl }) => sum + netPnl, 0);
+/** Profit of executions of today that closed positions, after charges. */
+export async function realizedToday(book: Book): Promise<number> {
+  const { calendar } = book;
+  const from = calendar.instantOf(calendar.dateOf(book.now()), 0, 0);
+  let sum = 0;
+  for await (const events of book.events.byRecord({ from }, true))
+    for (const past of events) {
+      if (
+        past.data.type !== 'OrderExecuted' ||
+        past.data.executions.every(({ closed }) => closed === undefined)
+      )
+        continue;
+      const { terms } = await past.order();
+      for (const one of past.data.executions)
+        sum += profitOf(one, sideOf(tradedBy(terms, one).positionIntent) === 'SELL') ?? 0;
+    }
+  return Math.round(sum * 100) / 100;
 }
 
 /** Profit of the day, unrealized, and realized today. */
-export async function profitFields(book: Book): Promise<readonly Field[]> {
+export async function profitFields(book: Book, realized: number): Promise<readonly Field[]> {
   const numbers = await book.numbers();
   if (numbers === undefined) return [UNSET_DOUBLE, UNSET_DOUBLE, UNSET_DOUBLE];
   const { previousClose, shown } = numbers;
   const holdings = await holdingsOf(book);
   const unrealized = holdings.reduce((sum, one) => sum + one.unrealized, 0);
-  const realized = await realizedToday(book);
   const base = previousClose && (previousClose.totalEquity + (previousClose.transferred ?? 0)) / 1e4;
   const daily = base === undefined ? unrealized + realized : shown.totalEquity - base;
   return [daily, unrealized, realized].map(text);

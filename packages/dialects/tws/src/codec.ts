@@ -123,16 +123,9 @@ export function frameOf(fields: readonly Field[]): Buffer {
 }
 
 function shown(field: Field): string {
-  switch (typeof field) {
-    case 'boolean':
-      return field ? '1' : '0';
-    case 'string':
-      return field.replaceAll('\0', '');
-    case 'number':
-      return String(field);
-    case 'undefined':
-      return '';
-  }
+  if (field === undefined) return '';
+  if (typeof field === 'boolean') return field ? '1' : '0';
+  return String(field).replaceAll('\0', '');
 }
 
 /** A price or an amount that may be unset. */

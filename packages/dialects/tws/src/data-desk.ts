@@ -18,6 +18,7 @@ import {
   portfolioFields,
   positionFields,
   profitFields,
+  realizedToday,
   valuesOf,
 } from './account.js';
 import { type BarRequest, findBars } from './bars.js';
@@ -123,6 +124,8 @@ export class DataDesk implements Reader {
   #valuesAtMs = 0;
   #isChanged = false;
   #type = 1;
+  /** Profit realized on a date, until something is executed. */
+  #realized: { readonly date: string; readonly profit: number } | undefined;
   #isFollowing = false;
 
   constructor(book: Book, wire: Wire, account: string) {
@@ -150,7 +153,10 @@ export class DataDesk implements Reader {
       const isMoved = events.some((event, i) =>
         orders[i] === undefined ? 'portfolioId' in event : event.type === 'OrderExecuted',
       );
-      if (isMoved) this.#isChanged = true;
+      if (isMoved) {
+        this.#isChanged = true;
+        this.#realized = undefined;
+      }
     });
     this.#wire.onClose(unsubscribe);
   }
@@ -428,6 +434,14 @@ export class DataDesk implements Reader {
     this.#follow();
   }
 
+  async #realizedToday(): Promise<number> {
+    const date = this.#book.calendar.dateOf(this.#book.now());
+    if (this.#realized?.date === date) return this.#realized.profit;
+    const profit = await realizedToday(this.#book);
+    if (this.#isFollowing) this.#realized = { date, profit };
+    return profit;
+  }
+
   closeProfit(reqId: number): void {
     this.#profits.delete(reqId);
   }
@@ -435,7 +449,10 @@ export class DataDesk implements Reader {
   async #updateProfit(reqId: number, profit: Profit, nowMs: number): Promise<void> {
     profit.lookedMs = nowMs;
     const { symbol } = profit;
-    const fields = symbol === undefined ? await profitFields(this.#book) : await this.#profitOf(symbol);
+    const fields =
+      symbol === undefined
+        ? await profitFields(this.#book, await this.#realizedToday())
+        : await this.#profitOf(symbol);
     const text = JSON.stringify(fields);
     if (text === profit.told) return;
     profit.told = text;
@@ -507,7 +524,7 @@ export class DataDesk implements Reader {
     this.#say({ told }, 'ready', 'ACCOUNT_VALUE', 'AccountReady', 'true', '', this.#account);
     for (const { key, value, currency } of [
       ...(await valuesOf(this.#book)),
-      ...(await ledgerOf(this.#book, holdings)),
+      ...(await ledgerOf(this.#book, holdings, await this.#realizedToday())),
     ])
       this.#say({ told }, `${key} ${currency}`, 'ACCOUNT_VALUE', key, value, currency, this.#account);
     for (const one of holdings)
@@ -528,7 +545,7 @@ export class DataDesk implements Reader {
   }
 
   async valuesMulti(reqId: number, isLedgerOnly: boolean): Promise<void> {
-    const ledger = await ledgerOf(this.#book, await holdingsOf(this.#book));
+    const ledger = await ledgerOf(this.#book, await holdingsOf(this.#book), await this.#realizedToday());
     const values = isLedgerOnly ? [] : await valuesOf(this.#book);
     for (const { key, value, currency } of [...values, ...ledger])
       this.#wire.send('ACCOUNT_UPDATE_MULTI', reqId, this.#account, '', key, value, currency);
@@ -562,7 +579,7 @@ export class DataDesk implements Reader {
     const ledger = tags.find((tag) => tag.startsWith('$LEDGER'));
     if (ledger !== undefined) {
       const currency = ledger.split(':')[1] ?? 'BASE';
-      const all = await ledgerOf(this.#book, await holdingsOf(this.#book));
+      const all = await ledgerOf(this.#book, await holdingsOf(this.#book), await this.#realizedToday());
       values.push(...all.filter((one) => currency === 'ALL' || one.currency === currency));
     }
     for (const { key, value, currency } of values)

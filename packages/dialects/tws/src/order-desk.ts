@@ -269,16 +269,14 @@ export class OrderDesk {
       clearTimeout(waiting?.[1].late);
       if (waiting !== undefined) this.#waiting.delete(waiting[0]);
       this.#wire.error(orderId, canceled());
-      return this.#end(orderId);
+      this.#end(orderId);
+      return;
     }
     const number = await this.#numberOf(orderId);
     const order = number === undefined ? undefined : await this.#book.orders.byNumber(number);
-    if (order === undefined)
-      return this.#wire.error(
-        orderId,
-        new TwsRefusal(CODE.CANCEL_UNKNOWN, `OrderId ${orderId} that needs to be canceled is not found.`),
-      );
-    await this.#cancel(order, orderId);
+    if (order !== undefined) return this.#cancel(order, orderId);
+    const text = `OrderId ${orderId} that needs to be canceled is not found.`;
+    this.#wire.error(orderId, new TwsRefusal(CODE.CANCEL_UNKNOWN, text));
   }
 
   async #cancel(order: OrderSnapshot, orderId: number): Promise<void> {
@@ -290,7 +288,10 @@ export class OrderDesk {
       }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.details.code !== 'ORDER_NOT_UPDATABLE') return this.#wire.error(orderId, refusalOf(error));
+      if (error.details.code !== 'ORDER_NOT_UPDATABLE') {
+        this.#wire.error(orderId, refusalOf(error));
+        return;
+      }
     }
     const now = (await this.#book.orders.byNumber(number)) ?? order;
     const state = statusOf(now)?.name ?? 'PendingSubmit';
@@ -410,8 +411,7 @@ export class OrderDesk {
     const { rejection, rejectReason, cancelReason } = progress;
     if (progress.status === 'REJECTED' || progress.status === 'ERROR') {
       const { code = 'ERROR' } = rejection ?? rejectReason ?? {};
-      const message =
-        rejection !== undefined && 'message' in rejection ? String(rejection.message) : undefined;
+      const message = rejection !== undefined && 'message' in rejection ? rejection.message : undefined;
       this.#wire.error(id.orderId, rejected(reasonText(code, message)));
     } else if (progress.status === 'CANCELED') {
       this.#wire.error(id.orderId, canceled(cancelReason === 'USER' ? '' : cancelReason));

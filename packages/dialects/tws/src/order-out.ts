@@ -3,6 +3,7 @@ import {
   type BookedExecution,
   type Event,
   isStop,
+  Money,
   netLimitOf,
   type OrderSnapshot,
   sideOf,
@@ -322,13 +323,18 @@ const hex = (number: number): string => number.toString(16).padStart(8, '0');
 const idOf = (order: number, execution: number, leg: string): string =>
   `${hex(order)}.${hex(execution)}.${leg}.01`;
 
-/** Profit of an execution that closes lots, without charges; undefined for one that opens. */
-function profitOf({ closed, value, cash, variation }: BookedExecution, isSale: boolean): number | undefined {
+const chargesOf = ({ commission = Money.zero, fees = [] }: BookedExecution): number =>
+  (commission + fees.reduce((sum, { amount }) => sum + amount, 0)) / MONEY_UNITS;
+
+/** Profit of an execution that closes lots, after charges; undefined for one that opens. */
+export function profitOf(execution: BookedExecution, isSale: boolean): number | undefined {
+  const { closed, value, cash, variation } = execution;
   if (closed === undefined) return undefined;
-  if (variation !== undefined) return variation / MONEY_UNITS;
+  const charges = chargesOf(execution);
+  if (variation !== undefined) return variation / MONEY_UNITS - charges;
   const cost = closed.reduce((sum, lot) => sum + lot.cost, 0);
   const paid = cash ?? value;
-  return (isSale ? paid - cost : cost - paid) / MONEY_UNITS;
+  return (isSale ? paid - cost : cost - paid) / MONEY_UNITS - charges;
 }
 
 /** Executions of an event, oldest first. `order` is the order after it. */
@@ -390,14 +396,7 @@ export function fillsOf(
     const { commission, profit } = charges;
     return {
       execution,
-      commission: [
-        execId,
-        commission,
-        'USD',
-        double(profit === undefined ? undefined : profit - commission),
-        UNSET_DOUBLE,
-        '',
-      ],
+      commission: [execId, commission, 'USD', double(profit), UNSET_DOUBLE, ''],
       price: figures.price,
       symbol: figures.symbol,
       side,
@@ -409,8 +408,7 @@ export function fillsOf(
     const instrument = book.instrument(symbol);
     if (instrument === undefined) return [];
     const isSale = sideOf(positionIntent) === 'SELL';
-    const fees = (one.fees ?? []).reduce((sum, { amount }) => sum + amount, 0);
-    const commission = ((one.commission ?? 0) + fees) / MONEY_UNITS;
+    const commission = chargesOf(one);
     const leg = String((one.leg ?? 0) + 1).padStart(2, '0');
     const figures = {
       symbol,

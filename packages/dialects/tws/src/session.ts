@@ -93,7 +93,7 @@ export class Session {
       if (!(error instanceof BrokenStream)) this.#connection.report(error);
       this.#wire?.error(
         -1,
-        new TwsRefusal(CODE.UNREADABLE, `Error reading request: ${String((error as Error).message)}`),
+        new TwsRefusal(CODE.UNREADABLE, `Error reading request: ${(error as Error).message}`),
       );
       this.#close();
     }
@@ -176,7 +176,8 @@ export class Session {
       clientId = fields.integer();
     } catch (error) {
       wire.error(-1, new TwsRefusal(CODE.NOT_CONNECTED, `Not connected: ${(error as Error).message}`));
-      return this.#close();
+      this.#close();
+      return;
     }
     const room = roomOf(book);
     if (!room.enter(clientId)) {
@@ -187,7 +188,8 @@ export class Session {
           'Unable to connect as the client id is already in use. Retry with a unique client id.',
         ),
       );
-      return this.#close();
+      this.#close();
+      return;
     }
     this.#connection.onClose(() => room.leave(clientId));
     clearTimeout(this.#late);

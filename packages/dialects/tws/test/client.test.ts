@@ -33,7 +33,7 @@ beforeAll(async () => {
   opened = await openTwsAccount({ config: { feed: 'synthetic' } });
   ib = new IBApi({ host: '127.0.0.1', port: opened.port, clientId: 5 });
   ib.on(EventName.error, (error, code) => {
-    if (code < 2100 || code > 2200) errors.push(`${code} ${error.message}`);
+    if (Number(code) < 2100 || Number(code) > 2200) errors.push(`${code} ${error.message}`);
   });
   const [id] = await after(EventName.nextValidId, () => ib.connect());
   nextId = id as number;
@@ -82,7 +82,9 @@ it('contracts: details, option parameters, a chain, samples, a price rule', asyn
   ];
   expect([exchange, conId, Number(multiplier)]).toEqual(['SMART', 265598, 100]);
   const chain: unknown[] = [];
-  const collect = (reqId: number, one: unknown): void => void (reqId === 3 && chain.push(one));
+  const collect = (reqId: number, one: unknown): void => {
+    if (reqId === 3) chain.push(one);
+  };
   ib.on(EventName.contractDetails, collect);
   await after(EventName.contractDetailsEnd, () =>
     ib.reqContractDetails(3, {
@@ -184,8 +186,9 @@ it('combos: a vertical spread by the numbers of its contracts, filled with a sum
     ib.reqSecDefOptParams(20, 'AAPL', '', SecType.STK, 265598),
   );
   const chain: { contract: Contract }[] = [];
-  const collect = (reqId: number, one: unknown): void =>
-    void (reqId === 21 && chain.push(one as { contract: Contract }));
+  const collect = (reqId: number, one: unknown): void => {
+    if (reqId === 21) chain.push(one as { contract: Contract });
+  };
   ib.on(EventName.contractDetails, collect);
   const expiry = (expirations as string[])[2] ?? '';
   await after(EventName.contractDetailsEnd, () =>
@@ -247,11 +250,13 @@ it('market data: ticks, a snapshot, bars of a day, ticks one by one', async () =
   ib.cancelMktData(30);
   await after(EventName.tickSnapshotEnd, () => ib.reqMktData(31, apple, '', true, false));
   const bars: unknown[][] = [];
-  const collect = (...bar: unknown[]): void => void (bar[0] === 32 && bars.push(bar));
+  const collect = (...bar: unknown[]): void => {
+    if (bar[0] === 32) bars.push(bar);
+  };
   ib.on(EventName.historicalData, collect);
   await after(
     EventName.historicalData,
-    () => ib.reqHistoricalData(32, apple, '', '5 D', '1 day' as never, 'TRADES' as never, 1, 1, false),
+    () => ib.reqHistoricalData(32, apple, '', '5 D', '1 day' as never, 'TRADES', 1, 1, false),
     (_id: number, time: string) => time.startsWith('finished'),
   );
   expect(bars.map(([, time]) => time).slice(0, 4)).toEqual(['20251229', '20251230', '20251231', '20260102']);

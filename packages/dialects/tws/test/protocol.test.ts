@@ -238,9 +238,12 @@ it('brackets: parent, target and stop are placed with the last of them, and the 
   );
   expect((await client.status(parent, 'Submitted'))[7]).toBe('0');
   client.send(5, 1);
-  const open = [];
-  for (let fields = await client.next(([kind]) => kind === '5' || kind === '53'); fields[0] === '5';)
-    (open.push(fields), (fields = await client.next(([kind]) => kind === '5' || kind === '53')));
+  const open: string[][] = [];
+  for (let isOver = false; !isOver;) {
+    const fields = await client.next(([kind]) => kind === '5' || kind === '53');
+    isOver = fields[0] === '53';
+    if (!isOver) open.push(fields);
+  }
   const own = open.filter(([, id]) => [parent, target, stop].map(String).includes(id ?? ''));
   expect(own.map((fields) => [Number(fields[1]), fields[13], fields[15]])).toEqual([
     [parent, 'BUY', 'LMT'],
@@ -402,4 +405,57 @@ it('account: values, summary and updates end with their messages, of the account
   expect((await client.error(-1))[0]).toBe('321');
   client.send(92, 61, 'DU0000001', '');
   expect((await client.next((fields) => fields[0] === '94'))[1]).toBe('61');
+});
+
+/** Numbers from a seed, below a bound. */
+function drawn(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
+}
+
+it('frames: requests with fields missing, added and replaced end no connection, and the server goes on', async () => {
+  const draw = drawn(7);
+  const odd = [
+    '',
+    '-1',
+    '1e309',
+    'NaN',
+    '99999999999999999999',
+    '1.7976931348623157E308',
+    '🙂',
+    '__proto__',
+    'BAG',
+    'OPT',
+    'x'.repeat(3000),
+  ];
+  const requests: readonly (() => readonly Field[])[] = [
+    () => placeOrder(draw(1000) + 50_000, stock('AAPL')),
+    () => [4, 1, draw(1000), ''],
+    () => [1, 11, draw(50), ...stock('AAPL'), 0, '221,233', 0, 0, ''],
+    () => [20, draw(50), ...stock('AAPL'), 0, '', '1 day', '5 D', 1, 'TRADES', 1, 1, ''],
+    () => [9, 8, draw(50), ...stock('AAPL'), 0, '', '', ''],
+    () => [62, 1, draw(50), 'All', '$LEDGER:ALL'],
+    () => [78, draw(50), 'AAPL', '', 'STK', 0],
+    () => [7, 3, draw(50), 0, '', '', '', '', '', ''],
+    () => [21, 2, draw(50), 0, 'AAPL', 'OPT', '20260116', 200, 'C', '', 'SMART', 'USD', '', '', 1, 1, '', 0],
+    () => [94, draw(50), '', '', 265598],
+  ];
+  for (let connection = 0; connection < 6; connection++) {
+    const one = await WireClient.open(opened.port, 5000 + connection);
+    for (let i = 0; i < 40; i++) {
+      const fields = [...(requests[draw(requests.length)]?.() ?? [])];
+      for (let changes = draw(4); changes > 0 && fields.length > 2; changes--) {
+        const at = 1 + draw(fields.length - 1);
+        const how = draw(3);
+        if (how === 0) fields.splice(at, 1);
+        else fields.splice(at, how - 1, odd[draw(odd.length)] ?? '');
+      }
+      one.send(...fields);
+    }
+    one.send(49, 1);
+    await one.next((fields) => fields[0] === '49');
+    one.write(frame(stock('AAPL')).subarray(0, draw(20)));
+    one.end();
+  }
+  expect((await opened.owner.get('/v1/health')).status).toBe(200);
 });

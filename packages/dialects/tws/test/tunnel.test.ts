@@ -77,7 +77,7 @@ it('a port of the command line: a token without the scope trade reads and cannot
   reader.send(...placeOrder(77, stock('AAPL')));
   expect((await reader.error(77))[0]).toBe('201');
   reader.end();
-  const path = `/v1/accounts/portfolios/${opened.portfolioId}/keys`;
+  const path = `/v1/accounts/portfolios/${opened.portfolioId}/key-pairs`;
   const { body } = await opened.owner.post(path);
   const { keyId, secretKey } = body as { keyId: string; secretKey: string };
   const client = await WireClient.open(await portFor(`${keyId}.${secretKey}`), 8);

@@ -82,13 +82,19 @@ export function tunnelsOf(dialect: Dialect, listener: NonNullable<Dialect['liste
 
     async function enter(bytes: Uint8Array): Promise<void> {
       const hello = helloIn(bytes);
-      if (hello === undefined) return fail('the first message has token and portfolioId');
+      if (hello === undefined) {
+        fail('the first message has token and portfolioId');
+        return;
+      }
       if ((await login.attempt(hello.credential)) !== true) return;
       const { desk, book } = login;
       const isOther = book !== undefined && book.portfolioId !== hello.portfolioId;
       const opened: Book | undefined = isOther ? undefined : desk?.book(hello.portfolioId);
       const principal = login.principal;
-      if (opened === undefined || principal === undefined) return fail('portfolio not found');
+      if (opened === undefined || principal === undefined) {
+        fail('portfolio not found');
+        return;
+      }
       visit.tell(JSON.stringify({ open: true }));
       login.strike();
       const connection: PortConnection = {
