@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { WebSocket } from 'ws';
 
-export interface TwsPortsParts {
+interface TwsPortsParts {
   /** URL of the server. */
   readonly url: string;
   /** Returns the credential of a connection: a token, or id and secret of a key pair with a dot between them. */

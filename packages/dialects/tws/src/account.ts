@@ -105,7 +105,7 @@ export async function ledgerOf(
 }
 
 /** A position with its figures, in dollars. */
-export interface Holding {
+interface Holding {
   readonly instrument: Instrument;
   readonly quantity: number;
   readonly price: number;

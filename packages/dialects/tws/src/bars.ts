@@ -59,7 +59,7 @@ export interface BarRequest {
 }
 
 /** The bars of a request, with its range and how they are shown. */
-export interface FoundBars {
+interface FoundBars {
   readonly start: string;
   readonly end: string;
   readonly bars: readonly (readonly Field[])[];
@@ -105,7 +105,7 @@ function startOf(book: Book, end: number, duration: string, frame: Timeframe): n
 }
 
 /** Fields of a bar behind those before its prices: `20261130`, an instant, or seconds. */
-export function barTime(book: Book, timestamp: number, isDay: boolean, isEpoch: boolean): Field {
+function barTime(book: Book, timestamp: number, isDay: boolean, isEpoch: boolean): Field {
   const at = Instant.ofMs(timestamp);
   if (isDay) return book.calendar.dateOf(at).replaceAll('-', '');
   return isEpoch ? Math.floor(timestamp / 1000) : timeText(book, at);

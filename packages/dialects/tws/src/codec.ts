@@ -1,7 +1,7 @@
 /** Frames and fields: a length of four bytes, then texts that each end with a zero byte. */
 
 /** Longest frame of a client. */
-export const MOST_BYTES = 65_536;
+const MOST_BYTES = 65_536;
 const HEAD = 4;
 /** An unset number of each type, as clients and servers write it. */
 export const UNSET_DOUBLE = '1.7976931348623157E308';

@@ -31,7 +31,7 @@ export function timeText(
   return `${text.slice(0, 10).replaceAll('-', '')} ${text.slice(11, 19)} US/Eastern`;
 }
 
-export interface Status {
+interface Status {
   readonly name: string;
   readonly whyHeld: string;
 }
@@ -174,7 +174,7 @@ function legFields({ terms }: OrderSnapshot): readonly Field[] {
 }
 
 /** Figures of a preview, in dollars. */
-export interface Margins {
+interface Margins {
   /** Initial and maintenance requirement and equity with loan value: before, change, after. */
   readonly figures: readonly number[];
   readonly commission: number;
@@ -310,7 +310,7 @@ export function completedFields(
 }
 
 /** An execution with its commission. */
-export interface WireFill {
+interface WireFill {
   readonly execution: readonly Field[];
   readonly commission: readonly Field[];
   readonly price: number;

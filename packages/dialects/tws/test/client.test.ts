@@ -10,6 +10,12 @@ const errors: string[] = [];
 
 type Args = readonly unknown[];
 
+/** The client as the emitter of any of its events. */
+const events = (): {
+  on(event: EventName, listener: (...args: never[]) => void): unknown;
+  off(event: EventName, listener: (...args: never[]) => void): unknown;
+} => ib as never;
+
 /** The arguments of the next event that a test accepts, after an action. */
 function after(
   event: EventName,
@@ -21,10 +27,10 @@ function after(
     const listen = (...args: never[]): void => {
       if (!accepts(...args)) return;
       clearTimeout(late);
-      ib.off(event, listen as never);
+      events().off(event, listen);
       resolve(args);
     };
-    ib.on(event, listen as never);
+    events().on(event, listen);
     action();
   });
 }

@@ -6,6 +6,7 @@ import {
   frame,
   frameOfText,
   openTwsAccount,
+  type OrderParts,
   placeOrder,
   stock,
   type TwsAccount,
@@ -191,7 +192,7 @@ it('changing: a second message with the id changes price and quantity; another c
 
 it('placing: fields that no order has are refused by name, unknown types with 387, and no order exists', async () => {
   const before = (await ordersOf()).length;
-  const cases: readonly (readonly [order: object, code: string, text: RegExp])[] = [
+  const cases: readonly (readonly [order: OrderParts, code: string, text: RegExp])[] = [
     [{ hidden: 1 }, '321', /hidden/],
     [{ algo: ['Adaptive', 1, 'adaptivePriority', 'Normal'] }, '321', /algoStrategy/],
     [{ conditions: [1, 3, 'a', 1, '20260105 12:00:00', 0, 0] }, '321', /conditions/],

@@ -15,12 +15,12 @@ import { PortfolioBook } from './desks.js';
 import type { EntryDeps } from './entry.js';
 
 /** A port, and the portfolio that it belongs to. */
-export interface OpenPort {
+interface OpenPort {
   readonly port: number;
   readonly portfolioId: string;
 }
 
-export interface PortDeps extends EntryDeps {
+interface PortDeps extends EntryDeps {
   readonly streams: Streams;
   readonly faults: Pick<Faults, 'ofSocket'>;
   readonly log?: FastifyBaseLogger | undefined;

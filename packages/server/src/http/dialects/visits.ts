@@ -83,7 +83,7 @@ export class DoorVisit implements Visit {
 }
 
 /** A login that also tells the server who has logged in. */
-export interface PrincipalLogin extends SocketLogin {
+interface PrincipalLogin extends SocketLogin {
   readonly principal: Principal | undefined;
 }
 
