@@ -38,8 +38,8 @@ function after(
 beforeAll(async () => {
   opened = await openTwsAccount({ config: { feed: 'synthetic' } });
   ib = new IBApi({ host: '127.0.0.1', port: opened.port, clientId: 5 });
-  ib.on(EventName.error, (error, code) => {
-    if (Number(code) < 2100 || Number(code) > 2200) errors.push(`${code} ${error.message}`);
+  ib.on(EventName.error, (error, code: number) => {
+    if (code < 2100 || code > 2200) errors.push(`${code} ${error.message}`);
   });
   const [id] = await after(EventName.nextValidId, () => ib.connect());
   nextId = id as number;
