@@ -334,10 +334,17 @@ export class LotBook {
           disallowed: lot.disallowed,
         }),
       );
+    if (held.length === 0) {
+      for (const lot of received) this.#add(lot);
+      return [];
+    }
     this.#lots.delete(symbol);
-    const all = [...held, ...received];
-    const isInOrder = all.every((lot, index) => (all[index - 1]?.openedDate ?? '') <= lot.openedDate);
-    for (const lot of isInOrder ? all : all.toSorted(byOpenedDate)) this.#add(lot);
+    const all = [...held];
+    for (const lot of received) {
+      const later = all.findIndex(({ openedDate }) => openedDate > lot.openedDate);
+      all.splice(later === -1 ? all.length : later, 0, lot);
+    }
+    for (const lot of all) this.#add(lot);
     return [];
   }
 
@@ -499,9 +506,6 @@ function restatedQuantities(
     return given - from;
   });
 }
-
-const byOpenedDate = (a: OpenLot, b: OpenLot): number =>
-  a.openedDate < b.openedDate ? -1 : a.openedDate > b.openedDate ? 1 : 0;
 
 /** The gain on a lot that cash of a merger makes count; of a short position the loss. `worth`: of the new shares for one old share. */
 function gainOnCash(lot: OpenLot, paid: number, worth: number | undefined): number {
