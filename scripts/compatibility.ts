@@ -1,6 +1,6 @@
 /**
  * Makes `docs/dialects/COMPATIBILITY.md` (D278): runs clients of other services unmodified under `sandpit run` and counts their calls.
- * `npx tsx scripts/compatibility.ts [NAME…]`, after a build. `ALPACA_PY`, `LUMIWEALTH_TRADIER` and `IB_ASYNC` name checkouts of the Python
+ * `npx tsx scripts/compatibility.ts [NAME…]`, after a build. `ALPACA_PY`, `SCHWAB_PY`, `LUMIWEALTH_TRADIER` and `IB_ASYNC` name checkouts of the Python
  * clients. A client that is not here keeps its row.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ interface Call {
 }
 
 /** Calls that a dialect does not serve, or serves in another way, by its page. */
-const DIFFERENT = /crypto|forex|locate/i;
+const DIFFERENT = /crypto|forex|locate|^get(?:OrdersByAccount|OrderById|Transactions)$/i;
 
 const script = (name: string): string => join(ROOT, 'scripts/compatibility', name);
 
@@ -63,7 +63,9 @@ function clientsHere(): readonly Client[] {
     node('`tradier-api`', 'tradier-api', 'tradier-api.mjs', 'tradier'),
     node('`@stoqey/ib`', '@stoqey/ib', 'stoqey-ib.mjs', 'ibkr'),
     ...python('`ib_async`', process.env.IB_ASYNC, 'ib_async_calls.py', 'ibkr'),
+    node('`@sudowealth/schwab-api`', '@sudowealth/schwab-api', 'schwab-sudowealth.mjs', 'schwab'),
     ...python('`alpaca-py`', process.env.ALPACA_PY, 'alpaca_py.py', 'alpaca'),
+    ...python('`schwab-py`', process.env.SCHWAB_PY, 'schwab_py.py', 'schwab'),
     ...python('`lumiwealth-tradier`', process.env.LUMIWEALTH_TRADIER, 'tradier_lumiwealth.py', 'tradier'),
   ];
 }

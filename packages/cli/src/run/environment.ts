@@ -61,6 +61,8 @@ export function environmentOf(
         pairs: `${access.keyId}.${access.secretKey}`,
         accounts: login?.accountNumber,
         accountHashes: login?.accountHash,
+        appKeys: access.keyId.padEnd(32, '0'),
+        appSecrets: access.secretKey.padEnd(64, '0'),
         refreshTokens: login?.refreshToken,
       };
       const given = Object.entries(values).flatMap(([kind, value]) =>

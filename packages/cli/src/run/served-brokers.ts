@@ -13,6 +13,9 @@ interface ClientVariables {
   /** The number of the account, and the text that stands for it in paths. */
   readonly accounts: readonly string[];
   readonly accountHashes: readonly string[];
+  /** The same as a key and its secret, of the lengths of Schwab's. */
+  readonly appKeys: readonly string[];
+  readonly appSecrets: readonly string[];
   /** A token from which clients make others. */
   readonly refreshTokens: readonly string[];
   /** URLs of the API: kept if they name a served host, removed otherwise. */
@@ -44,6 +47,8 @@ const NONE: ClientVariables = {
   pairs: [],
   accounts: [],
   accountHashes: [],
+  appKeys: [],
+  appSecrets: [],
   refreshTokens: [],
   urls: [],
 };
@@ -71,8 +76,8 @@ const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
   },
   schwab: {
     ...NONE,
-    keys: ['SCHWAB_APP_KEY', 'SCHWAB_API_KEY', 'SCHWAB_CLIENT_ID', 'SCHWAB_KEY'],
-    secrets: ['SCHWAB_SECRET', 'SCHWAB_APP_SECRET', 'SCHWAB_API_SECRET', 'SCHWAB_CLIENT_SECRET'],
+    appKeys: ['SCHWAB_APP_KEY', 'SCHWAB_API_KEY', 'SCHWAB_CLIENT_ID', 'SCHWAB_KEY'],
+    appSecrets: ['SCHWAB_SECRET', 'SCHWAB_APP_SECRET', 'SCHWAB_API_SECRET', 'SCHWAB_CLIENT_SECRET'],
     pairs: ['SCHWAB_ACCESS_TOKEN'],
     accounts: ['SCHWAB_ACCOUNT_NUMBER'],
     accountHashes: ['SCHWAB_ACCOUNT_HASH'],

@@ -1,7 +1,7 @@
 /** Accounts: numbers, balances, positions, and the preferences of the user. */
 import { Money, type Portfolio } from '@sandpit/core';
 import { type Book, dayFigures, type Numbers, profitOfDay, uuidOf } from '@sandpit/dialect-port';
-import { refused } from './refusals.js';
+import { invalid, refused } from './refusals.js';
 import {
   accountNumberOf,
   accountOf,
@@ -91,7 +91,6 @@ async function positionShape(book: Book, holding: Holding): Promise<object> {
     settledShortQuantity: short(settled),
     instrument: instrumentShape(book, symbol),
     marketValue: cents(marketValue),
-    maintenanceRequirement: 0,
     averageLongPrice: long(averagePrice),
     averageShortPrice: short(averagePrice),
     taxLotAverageLongPrice: long(averagePrice),
@@ -104,6 +103,9 @@ async function positionShape(book: Book, holding: Holding): Promise<object> {
   };
 }
 
+/** Round trips in five days that make a pattern day trader. */
+const PATTERN_DAY_TRADES = 4;
+
 /** First of the last five trading days, in which round trips count. */
 function windowStart(book: Book): string {
   const { calendar } = book;
@@ -113,7 +115,7 @@ function windowStart(book: Book): string {
 }
 
 async function accountShape(call: SchwabCall, book: Book): Promise<object> {
-  const withPositions = partsIn(call).includes('positions');
+  const withPositions = wantsPositions(call);
   const numbers = await book.numbers();
   if (numbers === undefined) throw refused(call.head, 404, 'No such account');
   const { shown, isFrozen } = numbers;
@@ -189,7 +191,7 @@ async function accountShape(call: SchwabCall, book: Book): Promise<object> {
       type: isMargin ? 'MARGIN' : 'CASH',
       accountNumber: accountOf(book),
       roundTrips: trades.pagination.total,
-      isDayTrader: false,
+      isDayTrader: shown.dayTradeRegime === 'LEGACY_PDT' && trades.pagination.total >= PATTERN_DAY_TRADES,
       isClosingOnlyRestricted: isFrozen || shown.marginCallActive,
       pfcbFlag: false,
       ...(withPositions && {
@@ -216,14 +218,11 @@ async function accountShape(call: SchwabCall, book: Book): Promise<object> {
   };
 }
 
-const PARTS = ['positions', 'orders'];
-
-/** Requested parts of an account; `orders` are a list of their own and add nothing here. */
-function partsIn({ fields, head }: SchwabCall): readonly string[] {
+/** True if a request asks for positions. */
+function wantsPositions({ fields, head }: SchwabCall): boolean {
   const parts = fields.list('fields').map((part) => part.toLowerCase());
-  if (parts.some((part) => !PARTS.includes(part)))
-    throw refused(head, 400, `fields must be of ${PARTS.join(', ')}`);
-  return parts;
+  if (parts.some((part) => part !== 'positions')) throw invalid(head, 'fields', 'must be positions');
+  return parts.length > 0;
 }
 
 export const listAccounts = answering(['fields'], async (call) => {

@@ -14,6 +14,11 @@ const CODE_MS = 5 * 60_000;
 const LONGEST_URI = 2000;
 const KEY_ID = /^PK[A-Z0-9]{1,40}$/;
 
+interface App {
+  readonly keyId: string;
+  readonly secret: string;
+}
+
 /** An access token, a token of Sandpit, or `keyId.secret` of a key pair. */
 export function bearerIn(token: string): Credential {
   const [, keyId, secret] = /^(PK[A-Z0-9]{1,40})\.([A-Za-z0-9]{1,80})$/.exec(token) ?? [];
@@ -23,11 +28,15 @@ export function bearerIn(token: string): Credential {
     : { kind: 'TOKEN', token };
 }
 
+/** Clients check the lengths of Schwab's keys: zeros may follow an id up to 32 characters, and a secret up to 64. */
+const keyIdIn = (text: string): string => (text.length === 32 ? text.replace(/0+$/, '') : text);
+const secretIn = (text: string): string => (text.length === 64 ? text.replace(/0{24}$/, '') : text);
+
 /** App key and secret of a request for tokens. */
-function appIn({ headers }: Head): { readonly keyId: string; readonly secret: string } | undefined {
+function appIn({ headers }: Head): App | undefined {
   const given = /^Basic ([A-Za-z0-9+/=]{1,400})$/i.exec(String(headers['authorization'] ?? ''))?.[1] ?? '';
   const [, keyId = '', secret = ''] = /^([^:]+):(.+)$/.exec(Buffer.from(given, 'base64').toString()) ?? [];
-  return KEY_ID.test(keyId) ? { keyId, secret } : undefined;
+  return KEY_ID.test(keyId) ? { keyId: keyIdIn(keyId), secret: secretIn(secret) } : undefined;
 }
 
 /** The pair that a request for a code or for tokens is about: in a cluster its node answers. */
@@ -35,7 +44,7 @@ export function credentialOfLogin(head: Head): Credential | undefined {
   if (!head.url.startsWith('/v1/oauth/')) return undefined;
   const app = appIn(head);
   if (app !== undefined) return { kind: 'KEY_PAIR', ...app };
-  const keyId = new URLSearchParams(head.url.split('?')[1] ?? '').get('client_id') ?? '';
+  const keyId = keyIdIn(new URLSearchParams(head.url.split('?')[1] ?? '').get('client_id') ?? '');
   return KEY_ID.test(keyId) ? { kind: 'KEY_ID', keyId } : undefined;
 }
 
@@ -72,7 +81,7 @@ function wishOf({ query, grants }: OpenCall): Wish | string {
   if (fields === undefined) return 'a field is given twice';
   const unknown = [...fields.keys()].find((name) => !AUTHORIZE_FIELDS.includes(name));
   if (unknown !== undefined) return 'a field is not supported';
-  const keyId = fields.get('client_id') ?? '';
+  const keyId = keyIdIn(fields.get('client_id') ?? '');
   if (!KEY_ID.test(keyId) || !grants.isPair(keyId)) return 'client_id is not the id of a key pair';
   if ((fields.get('response_type') ?? 'code') !== 'code') return 'response_type must be code';
   const challenge = fields.get('code_challenge');
@@ -159,9 +168,9 @@ ${content}
 
 const TOKEN_FIELDS = ['grant_type', 'code', 'redirect_uri', 'refresh_token', 'code_verifier', 'scope'];
 /** Fields that repeat the header. */
-const APP_FIELDS: Readonly<Record<string, 'keyId' | 'secret'>> = {
-  client_id: 'keyId',
-  client_secret: 'secret',
+const APP_FIELDS: Readonly<Record<string, (app: App, value: string) => boolean>> = {
+  client_id: ({ keyId }, value) => keyId === keyIdIn(value),
+  client_secret: ({ secret }, value) => secret === secretIn(value),
 };
 
 const fail = (status: number, error: string, description: string): Reply =>
@@ -176,8 +185,8 @@ function tokensFor({ head, body, grants }: OpenCall): Reply {
   const fields = fieldsOf(body ?? {});
   if (fields === undefined) return fail(400, 'invalid_request', 'A field is given twice');
   for (const [name, value] of fields) {
-    const part = Object.hasOwn(APP_FIELDS, name) ? APP_FIELDS[name] : undefined;
-    if (part === undefined ? !TOKEN_FIELDS.includes(name) : app[part] !== value)
+    const repeats = Object.hasOwn(APP_FIELDS, name) ? APP_FIELDS[name] : undefined;
+    if (repeats === undefined ? !TOKEN_FIELDS.includes(name) : !repeats(app, value))
       return fail(400, 'invalid_request', 'A field is not supported, or contradicts the header');
   }
   switch (fields.get('grant_type')) {

@@ -165,6 +165,16 @@ it('token: access lives 30 minutes, refresh seven days from the login; the refre
   expect([dead.status, dead.body.error]).toEqual([400, 'unsupported_token_type']);
 });
 
+it('token: zeros may follow id and secret up to the lengths that clients check', async () => {
+  const [keyId, secret] = [opened.keyId.padEnd(32, '0'), opened.secret.padEnd(64, '0')];
+  const code = await codeFor({ test: opened.test, keyId });
+  const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, client_id: keyId };
+  const { status, body } = await askTokens(opened, fields, basic(keyId, secret));
+  expect([status, await asks(body.access_token)]).toEqual([200, 200]);
+  for (const app of [basic(`${keyId}0`, secret), basic(keyId, `${secret}0`), basic(keyId, secret.slice(1))])
+    expect((await askTokens(opened, { grant_type: 'refresh_token' }, app)).status).toBe(401);
+});
+
 it('token: refuses a refresh with a foreign key, wrong secrets, and tokens of another purpose', async () => {
   const { access_token, refresh_token, id_token } = await logIn(opened);
   const pair = await pairOf(opened.owner, opened.portfolioId);

@@ -123,6 +123,9 @@ it('replaces an order: a new id in Location, the old one is REPLACED, and both a
   expect((await opened.send('DELETE', `${orders}/${id}`)).status).toBe(400);
   expect((await opened.send('PUT', `${orders}/${id}`, order())).status).toBe(400);
   expect((await opened.send('GET', `${orders}/${next + 1_000_000_000_000}`)).status).toBe(404);
+  expect(
+    placedId(await opened.send('PUT', `${orders}/${next}`, order({ price: 91 }, { quantity: 12 }))),
+  ).toBe(next);
   expect((await opened.send('DELETE', `${orders}/${next}`)).status).toBe(200);
   expect(await shown(next)).toMatchObject({ status: 'CANCELED', cancelable: false });
 });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import schwab from '@sandpit/dialect-schwab';
 import tradier from '@sandpit/dialect-tradier';
 import { calendarById, TradingDate } from '@sandpit/core';
 import { pathsOf, routeEntries } from '@sandpit/protocol';
@@ -238,6 +239,12 @@ describe('masked recordings', () => {
       for (const name of ['symbol', 'symbols', 'q', 'underlying'])
         await look(entrant, `${url}?${name}=${names.symbol}`);
       await look(entrant, url);
+    }
+    for (const { method, path } of schwab.routes) {
+      if (method !== 'GET' || !/^\/marketdata|accounts$/.test(path)) continue;
+      const url = `/schwab${path.replaceAll(/:\w+/g, names.symbol)}`;
+      for (const query of ['', 'periodType=year&', 'projection=search&'])
+        await look(entrant, `${url}?${query}symbol${path.endsWith('quotes') ? 's' : ''}=${names.symbol}`);
     }
     for (const [name, args] of [
       ['list_accounts', {}],
