@@ -27,7 +27,7 @@ interface Call {
 }
 
 /** Calls that a dialect does not serve, or serves in another way, by its page. */
-const DIFFERENT = /crypto|forex|locate|^get(?:OrdersByAccount|OrderById|Transactions)$/i;
+const DIFFERENT = /crypto|forex|locate|^get(?:OrdersByAccount|OrderByOrderId)$/i;
 
 const script = (name: string): string => join(ROOT, 'scripts/compatibility', name);
 

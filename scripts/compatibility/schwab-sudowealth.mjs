@@ -20,6 +20,7 @@ await attempt('getAccountByNumber', () =>
   trader.accounts.getAccountByNumber({ pathParams: { accountNumber } }),
 );
 await attempt('getUserPreference', () => trader.userPreference.getUserPreference());
+const [from, to] = [-30, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
 const order = {
   orderType: 'LIMIT',
   session: 'NORMAL',
@@ -38,12 +39,20 @@ const placed = await fetch(`https://api.schwabapi.com/trader/v1/accounts/${accou
 });
 const orderId = Number(placed.headers.get('location').split('/').at(-1));
 await attempt('getOrdersByAccount', () =>
-  trader.orders.getOrdersByAccount({ pathParams: { accountNumber } }),
+  trader.orders.getOrdersByAccount({
+    pathParams: { accountNumber },
+    queryParams: { fromEnteredTime: from, toEnteredTime: to },
+  }),
 );
-await attempt('getOrderById', () => trader.orders.getOrderById({ pathParams: { accountNumber, orderId } }));
+await attempt('getOrderByOrderId', () =>
+  trader.orders.getOrderByOrderId({ pathParams: { accountNumber, orderId } }),
+);
 await attempt('cancelOrder', () => trader.orders.cancelOrder({ pathParams: { accountNumber, orderId } }));
 await attempt('getTransactions', () =>
-  trader.transactions.getTransactions({ pathParams: { accountNumber }, queryParams: { types: 'TRADE' } }),
+  trader.transactions.getTransactions({
+    pathParams: { accountNumber },
+    queryParams: { types: 'TRADE', startDate: from, endDate: to },
+  }),
 );
 const { quotes, options, priceHistory, marketHours, instruments, movers } = marketData;
 await attempt('getQuotes', () => quotes.getQuotes({ queryParams: { symbols: ['AAPL', '$SPX'] } }));
