@@ -130,7 +130,7 @@ describe('evaluations', () => {
     ],
     [
       { scenarios: [scenario({ rules: { brokerId: 'nobody' } })] },
-      expect.stringMatching(/^scenarios\.0\.rules\.brokerId must be one of /),
+      expect.stringMatching(/^scenarios\.0\.rules\.brokerId must be one of /) as string,
     ],
   ])('createEvaluation: refuses %j', async (more, message) => {
     const refused = await owner.post('/v1/evaluations', body(more as Body));
@@ -229,6 +229,53 @@ describe('evaluations', () => {
     expect((await done(path)).status).toBe('DONE');
     const file = await textOf(`/v1/evaluations/${created.evaluationId as string}/export`);
     expect(file).toContain('"type":"trailer"');
+  });
+
+  it('fixtures: fill each cell before its run, with account ids of its own; figures begin where they end', async () => {
+    const filled = scenario({ market: { end: '2026-03-31T20:00:00Z' }, fixture: 'options-desk' });
+    const { path } = await create({ scenarios: [filled], trials: 2 });
+    const { runs } = await enter(path);
+    const accounts = await Promise.all(
+      runs.map(async ({ client }) => (await client.get('/v1/accounts')).body.data[0].accountId as string),
+    );
+    expect(new Set(accounts).size).toBe(2);
+    const [run] = runs as [Run];
+    const { now } = (await run.client.get('/v1/evaluation')).body as { now: string };
+    await toEnd(run);
+    await toEnd(run);
+    await toEnd(run);
+    await (runs[1] as Run).client.post('/v1/evaluation/finish');
+    const rows = (await done(path)).matrix as Body[];
+    expect(rows.map(({ metrics }) => metrics.from)).toEqual([now, now]);
+    expect(rows[0]?.calls.orders).toBe(0);
+    const early = await create({ scenarios: [scenario({ fixture: 'active-trader' })] });
+    const refused = await owner.post(`${early.path}/entries`, { entrant: 'mia' });
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      'Scenario a day: its fixture leads beyond market.end',
+    ]);
+    expect((await owner.get(early.path)).body).toMatchObject({ status: 'OPEN', matrix: [] });
+  });
+
+  it('concurrent requests: one of two equal entries is accepted; a deleted evaluation leaves nothing', async () => {
+    const { path } = await create({
+      baselines: ['hold', 'noop'],
+      scenarios: [scenario({ seeds: [1, 2, 3] })],
+    });
+    const both = await Promise.all(
+      ['mia', 'MIA'].map((entrant) => owner.post(`${path}/entries`, { entrant })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const [entered] = both.filter(({ status }) => status === 201) as [Reply];
+    const { token } = entered.body.cells[0] as { token: string };
+    expect((await owner.delete(path)).status).toBe(200);
+    expect((await owner.get(path)).status).toBe(404);
+    expect((await test.withToken(token).get('/v1/evaluation')).status).toBe(401);
+    const other = await create({ baselines: ['noop'] });
+    const edits = await Promise.all([2, 3].map((trials) => owner.put(other.path, { trials })));
+    expect(edits.map(({ status }) => status)).toEqual([200, 200]);
+    const { matrix, cells } = await done(other.path);
+    expect([matrix.length, cells]).toEqual([1, 3]);
   });
 
   it('finishCell: cancels open orders and carries positions to the end', async () => {
