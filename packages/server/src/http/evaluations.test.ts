@@ -455,7 +455,7 @@ describe('evaluations', () => {
     expect(lines[0]).toMatchObject({
       type: 'evaluation',
       format: 1,
-      draw: expect.stringMatching(/^[0-9a-f]{32}$/),
+      draw: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
     });
     expect(lines[1]).toMatchObject({ type: 'row', entrant: 'mia' });
     expect(lines.at(-1)).toMatchObject({ type: 'trailer', hash: lines[1]?.journalHash as string });
