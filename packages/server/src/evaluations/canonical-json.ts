@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A value as canonical JSON (RFC 8785): fields in the order of their UTF-16 code units, without white space. Absent fields are left out. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((one) => canonicalJson(one)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const fields = Object.entries(value)

@@ -66,7 +66,7 @@ interface CellPreparation {
   readonly accountId: string;
 }
 
-export interface EndedRun {
+interface EndedRun {
   readonly note: CellNote;
   readonly scenario: ShownScenario;
   readonly settings: EvaluationTerms['settings'][number];
