@@ -36,6 +36,8 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
+    // The embedded broker of sandboxes is what is built, as in the package: Node loads it.
+    server: { deps: { external: [/\/packages\/[^/]+\/dist\//, /\/sandpit-joined\//] } },
     // A minute of its own: `npm run io-faults`.
     exclude: ['**/node_modules/**', '**/dist/**', 'sim/io-faults.test.ts'],
     setupFiles: ['scripts/property-seed.ts'],

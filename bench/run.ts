@@ -14,6 +14,7 @@ import type { Row } from './measure.js';
 const MEASUREMENTS = [
   'http',
   'steps',
+  'embedded',
   'core',
   'recovery',
   'forks',

@@ -208,7 +208,7 @@ describe('commands of the client in the documentation, executed in the order of 
   });
 
   it.each(PAGES.filter((page) => linesOf(page).length > 0))('%s', { timeout: 60_000 }, async (page) => {
-    const sim = await sandbox({ start: '2026-01-07T10:00:00-05:00', cash: 10_000 });
+    const sim = await sandbox({ start: '2026-01-07T10:00:00-05:00', cash: 10_000, server: true });
     for (const symbol of ['AAPL', 'MSFT', 'SPY']) await sim.quote(symbol, 199.9, 200);
     const { simulationId } = sim;
     const { token } = await sim.client.call('createSimulationToken', { params: { simulationId } });

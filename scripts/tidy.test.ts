@@ -243,10 +243,13 @@ describe('imports', () => {
 
   // A command that works on the files of a store knows what they are.
   // Rows of the history are made in front of the port, and the same for every store.
-  it('enter the rooms behind the ports at compose.ts, open-store.ts and in commands only', () => {
+  it('enter the rooms behind the ports at compose.ts, open-store.ts, embedded.ts and in commands only', () => {
     const room = (path: string): string | undefined => /\/src\/((?:store|feeds)\/[\w-]+)\//.exec(path)?.[1];
     const broken = shipped
-      .filter(({ path }) => !/^packages\/server\/src\/(?:compose|open-store|[\w-]+-command)\.ts$/.test(path))
+      .filter(
+        ({ path }) =>
+          !/^packages\/server\/src\/(?:compose|open-store|embedded|[\w-]+-command)\.ts$/.test(path),
+      )
       .flatMap(({ path, imports }) =>
         imports
           .filter((specifier) => specifier.startsWith('.'))

@@ -8,7 +8,7 @@ import { arena } from './arena.js';
 it('arena: two strategies trade a recorded month, and each has a report', async () => {
   const reports = mkdtempSync(join(tmpdir(), 'sandpit-arena-'));
   try {
-    await using server = await sandbox();
+    await using server = await sandbox({ server: true });
     const { client, simulationId } = server;
     const { token } = await client.call('createSimulationToken', { params: { simulationId } });
     const rows = await arena({

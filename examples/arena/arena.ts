@@ -160,7 +160,7 @@ async function main(): Promise<void> {
   let rows: readonly Row[];
   if (baseUrl !== undefined && token !== undefined) rows = await arena({ ...options, baseUrl, token });
   else {
-    await using server = await sandbox();
+    await using server = await sandbox({ server: true });
     const { client, simulationId } = server;
     const issued = await client.call('createSimulationToken', { params: { simulationId } });
     rows = await arena({ ...options, baseUrl: client.transport.baseUrl, token: issued.token });

@@ -8,7 +8,12 @@ import { expect, it } from 'vitest';
  */
 
 it('A bot for Alpaca sees 30 percent of its order filled, and cancels the rest', async () => {
-  await using sim = await sandbox({ start: '2026-01-05T10:00:00-05:00', seed: 1, cash: 10_000 });
+  await using sim = await sandbox({
+    start: '2026-01-05T10:00:00-05:00',
+    seed: 1,
+    cash: 10_000,
+    server: true,
+  });
   await sim.quote('AAPL', 187.45, 187.5);
   const { keyId, secretKey } = await sim.client.call('createKeyPair', {
     params: { portfolioId: sim.portfolio.id },

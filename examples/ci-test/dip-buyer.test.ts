@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DipBuyer } from './dip-buyer.js';
 
 /*
- * Tests a bot against Sandpit: one server for the whole run, which `sandbox` starts by itself, and one simulation per test. Nothing waits
+ * Tests a bot against Sandpit: a brokerage in the process of the test, and one simulation per test. Nothing waits
  * for real time, so this can run on every push. Against a server that runs already, set SANDPIT_URL and SANDPIT_TOKEN.
  */
 

@@ -3,7 +3,7 @@ import { sandbox } from '@sandpit/client/testing';
 import { evaluate, reportOf } from './evaluation.js';
 
 it('evaluation: two strategies and a baseline play five weeks, and the report has them', async () => {
-  await using server = await sandbox();
+  await using server = await sandbox({ server: true });
   const result = await evaluate(server.client);
   expect(result.status).toBe('DONE');
   expect(result.summary.map(({ entrant, cells }) => [entrant, cells]).sort()).toEqual([

@@ -98,7 +98,7 @@ export const reportOf = ({ name, digest, summary, paired, matrix }: Result): str
 
 if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({ options: { report: { type: 'string', default: 'evaluation-report.md' } } });
-  await using server = await sandbox();
+  await using server = await sandbox({ server: true });
   const report = reportOf(await evaluate(server.client));
   writeFileSync(values.report, report);
   console.log(report);

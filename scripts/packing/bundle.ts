@@ -12,6 +12,7 @@ const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlit
 /** Modules started by their URL, which keep their paths. The rest is bundled. */
 const PROGRAMS = [
   'packages/cli/dist/main.js',
+  'packages/server/dist/embedded.js',
   'packages/cli/dist/run/inside.js',
   'packages/cli/dist/run/sweeper.js',
   'packages/server/dist/main.js',

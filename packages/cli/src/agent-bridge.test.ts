@@ -10,7 +10,7 @@ let sim: Sandbox;
 let token: string;
 
 beforeAll(async () => {
-  sim = await sandbox({ cash: 10_000 });
+  sim = await sandbox({ cash: 10_000, server: true });
   const { simulationId } = sim;
   ({ token } = await sim.client.call('createSimulationToken', { params: { simulationId } }));
   await sim.quote('AAPL', 99.9, 100);

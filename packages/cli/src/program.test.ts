@@ -14,7 +14,7 @@ let sim: Sandbox;
 let access: readonly string[];
 
 beforeAll(async () => {
-  sim = await sandbox({ cash: 10_000 });
+  sim = await sandbox({ cash: 10_000, server: true });
   const { simulationId } = sim;
   const { token } = await sim.client.call('createSimulationToken', { params: { simulationId } });
   access = ['--url', sim.client.transport.baseUrl, '--token', token];
@@ -100,7 +100,7 @@ describe('the command line', () => {
   });
 
   it('portfolio show: lists futures with both profits, since the settlement and since the trade', async () => {
-    const other = await sandbox({ cash: 100_000, portfolioType: 'MARGIN' });
+    const other = await sandbox({ cash: 100_000, portfolioType: 'MARGIN', server: true });
     try {
       const { client, simulationId } = other;
       const { token } = await client.call('createSimulationToken', { params: { simulationId } });
@@ -173,7 +173,7 @@ describe('the command line', () => {
   });
 
   it('shows performance, trades, costs and taxes, and writes a report', async () => {
-    const other = await sandbox({ cash: 10_000 });
+    const other = await sandbox({ cash: 10_000, server: true });
     const folder = mkdtempSync(join(tmpdir(), 'sandpit-report-'));
     try {
       const { client, simulationId } = other;

@@ -6,6 +6,7 @@ import { loadBrokers } from './brokers/load-brokers.js';
 import { Cluster } from './cluster/cluster.js';
 import type { Settings } from './config.js';
 import { standbyFrom } from './engine/checkpoint.js';
+import { FolderInMemory, FolderOnDisk } from './engine/import-folder.js';
 import type { DurableRecord } from './engine/records.js';
 import { LIVE_MAX_AGE_MS, NoLiveRecording, NoLiveSource, Simulations } from './engine/simulations.js';
 import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
@@ -128,6 +129,8 @@ export interface ComposeOptions {
   readonly wallMs?: () => number;
   /** Never jumps, ms. */
   readonly monotonicMs?: () => number;
+  /** The service is part of another program: it starts no threads, and writes no files if it is in memory. */
+  readonly inProcess?: 'IN_MEMORY' | 'ON_DISK';
 }
 
 /** Dependencies that all simulations share under these settings. */
@@ -141,6 +144,7 @@ export async function sharedDependenciesOf(
     // A tenant moves between machines, so it goes by a clock that they share.
     wallMs = () => store.ownership?.nowMs() ?? Date.now(),
     monotonicMs = () => performance.now(),
+    inProcess,
   }: ComposeOptions = {},
 ): Promise<SharedDependencies> {
   const brokers = await loadBrokers(settings.brokersFile);
@@ -165,7 +169,9 @@ export async function sharedDependenciesOf(
       note,
     }),
     idleMs: settings.simulationIdleMinutes * 60_000,
-    importFolder: join(settings.dataDir, 'imports'),
+    importFolder:
+      inProcess === 'IN_MEMORY' ? new FolderInMemory() : new FolderOnDisk(join(settings.dataDir, 'imports')),
+    isInProcess: inProcess !== undefined,
   };
 }
 

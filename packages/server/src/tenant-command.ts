@@ -17,6 +17,7 @@ import { eraseNotes } from './competitions/notes.js';
 import { eraseEvaluations } from './evaluations/notes.js';
 import { eraseInvitationNotes } from './invitations/notes.js';
 import { eraseTenant } from './engine/erasure.js';
+import { FolderOnDisk } from './engine/import-folder.js';
 import { Imports } from './engine/imports.js';
 import { recover } from './engine/recovery.js';
 import { rulesNamed } from './engine/rules-in-force.js';
@@ -114,7 +115,9 @@ function tenantsAlone(
   { dataDir }: Settings,
   store: Store,
 ): { readonly tenants: Tenants; readonly imports: Imports } {
-  const imports = new Imports(store, join(dataDir, 'imports'), (text) => process.stderr.write(`${text}\n`));
+  const imports = new Imports(store, new FolderOnDisk(join(dataDir, 'imports')), (text) =>
+    process.stderr.write(`${text}\n`),
+  );
   const tenants = new Tenants({
     store,
     imports,

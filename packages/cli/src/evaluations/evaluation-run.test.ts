@@ -67,7 +67,7 @@ it('environmentOf: keeps nothing of Sandpit but the access of the cell', () => {
 });
 
 it('eval run: plays every cell in an empty folder, prints figures and writes the file', async () => {
-  await using server = await sandbox();
+  await using server = await sandbox({ server: true });
   vi.stubEnv('SANDPIT_API_KEY', 'of another server');
   const [body, agent, notes, to] = ['body.json', 'agent.mjs', 'notes', 'result.ndjson'].map((name) =>
     join(folder, name),

@@ -7,7 +7,7 @@ import type {
 } from '@sandpit/protocol';
 import { Sandpit } from '../client.js';
 import type { Portfolio } from '../portfolio.js';
-import { sharedServer } from './server.js';
+import { sharedBroker, sharedServer } from './server.js';
 
 export interface SandboxOptions {
   /** Initial time of its clock, ISO 8601; by default a day on which the market is open. */
@@ -24,6 +24,8 @@ export interface SandboxOptions {
   readonly portfolioType?: 'CASH' | 'MARGIN';
   /** In memory alone; true unless given. */
   readonly ephemeral?: boolean;
+  /** In a server, which is started with the first one, instead of in this process. */
+  readonly server?: boolean;
 }
 
 /** Account id of every sandbox. */
@@ -36,19 +38,19 @@ const START = '2026-01-05T10:00:00-05:00';
  */
 export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { start = START, seed = 1, cash, feed = 'push', calendar = 'XNYS' } = options;
-  const { portfolioType = 'CASH', ephemeral = true } = options;
-  const access = await sharedServer();
-  const owner = new Sandpit(access);
+  const { portfolioType = 'CASH', ephemeral = true, server = false } = options;
+  const { access, fetch = globalThis.fetch } = await (server ? sharedServer() : sharedBroker());
+  const owner = new Sandpit(access, { fetch });
   const { simulationId, token } = await owner.call('createSimulation', {
     body: { feed, clock: 'manual', calendar, start, seed, ephemeral },
   });
-  const client = new Sandpit({ url: access.url, token });
+  const client = new Sandpit({ url: access.url, token }, { fetch });
   const portfolio = await client.openPortfolio({
     accountId: ACCOUNT,
     portfolioType,
     ...(cash !== undefined && { cash }),
   });
-  return new Sandbox(owner, simulationId, client, portfolio);
+  return new Sandbox(owner, simulationId, client, portfolio, fetch);
 }
 
 /** A market under the control of a test. */
@@ -57,13 +59,22 @@ export class Sandbox implements AsyncDisposable {
   /** By a token for this simulation. */
   readonly client: Sandpit;
   readonly portfolio: Portfolio;
+  /** How its brokerage is reached, for other clients. */
+  readonly fetch: typeof globalThis.fetch;
   readonly #owner: Sandpit;
 
-  constructor(owner: Sandpit, simulationId: string, client: Sandpit, portfolio: Portfolio) {
+  constructor(
+    owner: Sandpit,
+    simulationId: string,
+    client: Sandpit,
+    portfolio: Portfolio,
+    fetch: typeof globalThis.fetch,
+  ) {
     this.#owner = owner;
     this.simulationId = simulationId;
     this.client = client;
     this.portfolio = portfolio;
+    this.fetch = fetch;
   }
 
   /** Pushes a quote. Resolves when all affected orders are processed. */

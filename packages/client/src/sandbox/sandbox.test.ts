@@ -84,7 +84,8 @@ describe('a sandbox', () => {
     expect((refused as AnswerError).requestId).toMatch(/./);
     await expect(sim.portfolio.buy('AAPL', -1)).rejects.toThrow(ValidationError);
     await expect(sim.client.order('11111111-1111-4111-8111-111111111111')).rejects.toThrow(NotFoundError);
-    const stranger = new Sandpit({ url: sim.client.transport.baseUrl, token: 'a.b.c' });
+    const { fetch } = sim;
+    const stranger = new Sandpit({ url: 'http://any.example', token: 'a.b.c' }, { fetch });
     await expect(stranger.quote('AAPL')).rejects.toThrow(UnauthorizedError);
     const nowhere = await connect({ url: 'http://127.0.0.1:9', token: 'x', retryForMs: 0 });
     await expect(nowhere.quote('AAPL')).rejects.toThrow(UnreachableError);

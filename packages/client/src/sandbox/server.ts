@@ -2,20 +2,49 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SandpitError } from '../errors.js';
+import { embedded } from '../embedded/embed.js';
 import type { Access } from '../transport.js';
 
 const STARTS_WITHIN_MS = 20_000;
 
-let running: Promise<Access> | undefined;
+/** How sandboxes reach their brokerage. */
+interface SandboxHost {
+  readonly access: Access;
+  readonly fetch?: typeof globalThis.fetch;
+}
 
-/** The server that all sandboxes of this process share: the one that `SANDPIT_URL` names, else a new one that ends with the process. */
-export function sharedServer(): Promise<Access> {
-  const { SANDPIT_URL, SANDPIT_TOKEN, SANDPIT_API_KEY } = process.env;
-  if (SANDPIT_URL !== undefined) {
-    if (SANDPIT_TOKEN !== undefined) return Promise.resolve({ url: SANDPIT_URL, token: SANDPIT_TOKEN });
-    if (SANDPIT_API_KEY !== undefined) return Promise.resolve({ url: SANDPIT_URL, apiKey: SANDPIT_API_KEY });
-  }
-  running ??= start();
+let running: Promise<SandboxHost> | undefined;
+let inProcess: Promise<SandboxHost> | undefined;
+
+/** The server that `SANDPIT_URL` names. */
+function named(): SandboxHost | undefined {
+  const { SANDPIT_URL: url, SANDPIT_TOKEN: token, SANDPIT_API_KEY: apiKey } = process.env;
+  if (url === undefined) return undefined;
+  if (token !== undefined) return { access: { url, token } };
+  return apiKey === undefined ? undefined : { access: { url, apiKey } };
+}
+
+/** The brokerage in this process that all its sandboxes share, unless `SANDPIT_URL` names a server. */
+export function sharedBroker(): Promise<SandboxHost> {
+  const server = named();
+  if (server !== undefined) return Promise.resolve(server);
+  inProcess ??= embed();
+  return inProcess;
+}
+
+async function embed(): Promise<SandboxHost> {
+  const { client, fetch, token } = await embedded({
+    feed: 'push',
+    settings: { WEBHOOK_ALLOW_PRIVATE: 'on' },
+  });
+  return { access: { url: client.transport.baseUrl, token }, fetch };
+}
+
+/** The server that all sandboxes with `server: true` share: the one that `SANDPIT_URL` names, else a new one that ends with the process. */
+export function sharedServer(): Promise<SandboxHost> {
+  const server = named();
+  if (server !== undefined) return Promise.resolve(server);
+  running ??= start().then((access) => ({ access }));
   return running;
 }
 

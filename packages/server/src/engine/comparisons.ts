@@ -71,11 +71,17 @@ export interface WantedComparison {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A thread, and the flag that ends it. */
+/** Execution of some variants: a thread, or slices on the calling one. */
 interface Thread {
-  readonly worker: Worker;
-  readonly stop: Int32Array;
+  readonly end: () => Promise<void>;
 }
+
+/** Executes some variants on the calling thread. The journals yield regularly, and throw when the comparison was ended. */
+export type CompareHere = (
+  task: ComparisonTask,
+  journals: Readonly<Record<'own' | 'market', AsyncIterator<RecordLine, undefined>>>,
+  onProgress: (progress: number) => void,
+) => Promise<ComparisonResult>;
 
 interface Entry {
   comparison: Mutable<Comparison>;
@@ -89,12 +95,20 @@ export class Comparisons {
   readonly #store: Store;
   readonly #clockMs: () => number;
   readonly #threadUrl: URL;
+  readonly #compareHere: CompareHere | undefined;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(store: Store, clockMs: () => number, threadUrl = compiledUrl('comparison-thread.js')) {
+  /** `compareHere`: for a service without threads. */
+  constructor(
+    store: Store,
+    clockMs: () => number,
+    threadUrl = compiledUrl('comparison-thread.js'),
+    compareHere?: CompareHere,
+  ) {
     this.#store = store;
     this.#clockMs = clockMs;
     this.#threadUrl = threadUrl;
+    this.#compareHere = compareHere;
     this.#forgetOld();
   }
 
@@ -174,7 +188,7 @@ export class Comparisons {
         const { threads } = entry;
         entry.threads = [];
         for (const waiter of entry.waiters) waiter();
-        await Promise.all(threads.map(({ worker, stop }) => endThread(worker, stop)));
+        await Promise.all(threads.map(({ end }) => end()));
       }),
     );
   }
@@ -192,7 +206,8 @@ export class Comparisons {
       const { comparison } = entry;
       if (comparison.status !== 'QUEUED' || this.#of(comparison.tenantId, 'RUNNING').length > 0) continue;
       comparison.status = 'RUNNING';
-      this.#run(entry, running === 0 ? threadsFor(entry.wanted.task) : 1);
+      const isAlone = running > 0 || this.#compareHere !== undefined;
+      this.#run(entry, isAlone ? 1 : threadsFor(entry.wanted.task));
     }
   }
 
@@ -235,6 +250,7 @@ export class Comparisons {
   ): Thread {
     const { market, storeId: id } = entry.wanted;
     const own = { id, until: task.until.sequence };
+    if (this.#compareHere !== undefined) return this.#startHere(this.#compareHere, entry, task, onMessage);
     // No other thread sees simulations in memory: this one reads their records.
     const past = this.#store.ephemeral?.has(id) === true ? undefined : this.#store.past;
     const stop = stopFlag();
@@ -256,7 +272,8 @@ export class Comparisons {
       market: market === undefined ? undefined : this.#chunks(market.id, market.until),
     };
     let isDone = false;
-    const isCurrent = (): boolean => entry.threads.some((thread) => thread.worker === worker);
+    const thread: Thread = { end: () => endThread(worker, stop) };
+    const isCurrent = (): boolean => entry.threads.includes(thread);
     const failed = (reason: string): void => {
       if (isCurrent()) onMessage({ kind: 'failed', reason });
     };
@@ -281,7 +298,56 @@ export class Comparisons {
     worker.on('exit', () => {
       if (!isDone) failed('Its thread has ended');
     });
-    return { worker, stop };
+    return thread;
+  }
+
+  #startHere(
+    compareHere: CompareHere,
+    { wanted: { market, storeId } }: Entry,
+    task: ComparisonTask,
+    onMessage: (message: Exclude<FromComparisonThread, { kind: 'more' }>) => void,
+  ): Thread {
+    let isEnded = false;
+    const slice = new Slice();
+    const journal = this.#store.journal;
+    async function* records(
+      part: { readonly id: string; readonly until: number } | undefined,
+    ): AsyncGenerator<RecordLine, undefined> {
+      if (part === undefined) return undefined;
+      for await (const { seq, at, payload } of journal.read(part.id, 0)) {
+        await slice.breathe();
+        if (isEnded) throw new Error('the comparison was ended');
+        if (seq > part.until) return undefined;
+        yield { seq, at, payload };
+      }
+      return undefined;
+    }
+    const compared = slice
+      .yield()
+      .then(() =>
+        compareHere(
+          task,
+          { own: records({ id: storeId, until: task.until.sequence }), market: records(market) },
+          (progress) => {
+            if (!isEnded) onMessage({ kind: 'progress', progress });
+          },
+        ),
+      )
+      .then(
+        (result) => {
+          if (!isEnded) onMessage({ kind: 'done', result });
+        },
+        (error: unknown) => {
+          if (!isEnded)
+            onMessage({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+        },
+      );
+    return {
+      end: () => {
+        isEnded = true;
+        return compared;
+      },
+    };
   }
 
   async #send(
@@ -322,7 +388,7 @@ export class Comparisons {
     entry.threads = [];
     Object.assign(comparison, end, { keptUntil: this.#clockMs() + KEPT_MS });
     if (comparison.status === 'DONE') comparison.progress = 1;
-    for (const { worker, stop } of threads) void endThread(worker, stop);
+    for (const { end } of threads) void end();
     for (const waiter of waiters) waiter();
     const { registry } = this.#store;
     registry

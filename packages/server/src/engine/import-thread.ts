@@ -1,58 +1,22 @@
 /**
  * The threads that files are read in, so that no line of a file is parsed on the event loop (D233): one that reads the files that arrive, and
- * for each file one that verifies it and hands over its records.
+ * for each file one that verifies it.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { JournalRecord } from '../store/journal.js';
 import { lowerPriority } from '../store/lower-priority.js';
-import { isKnownTenantLine, TenantFileReader } from './tenant-file.js';
-import type { FiledTenant } from './tenant-file.js';
-import { isRecord } from './file-fields.js';
-import type { FiledSimulation } from './file-header.js';
-import { requireRecord } from './filed-record.js';
-import { listName } from './rules-in-force.js';
-import { ImportRefused } from './import-refused.js';
-import { HEADER, linesOfFile, SimulationFileReader } from './simulation-file.js';
-import type { ArrivedSetting } from './traveling-settings.js';
-import { verifyRecords } from './verify.js';
+import { FileReading, problemOfFile, reasonOf } from './import-reading.js';
+import type { AskedOfFile, Entries, ReadFile } from './import-reading.js';
+import { linesOfFile } from './simulation-file.js';
 
 /** Reports at most so often, ms. */
 const REPORT_MS = 1000;
-/** Time that one file occupies the reading thread while others wait, ms. */
-const TURN_MS = 10;
-/** Characters of a message with entries. */
-const CHARACTERS_AT_ONCE = 256 * 1024;
 
 export type ImportThreadData =
   /** Answers each `ToReadingThread`. */
   { readonly task: 'read' } | { readonly task: 'verify'; readonly path: string };
 
 /** `number`: of the question, which its answer has too. */
-export type ToReadingThread = { readonly number: number; readonly path: string } & (
-  | { readonly ask: 'file'; readonly isTenant: boolean }
-  /** The next parts of the simulation with this ordinal, after this record. `isFirst`: from its beginning. */
-  | { readonly ask: 'entries'; readonly section: number; readonly after: number; readonly isFirst: boolean }
-  /** No more parts of this file are wanted. */
-  | { readonly ask: 'end' }
-);
-
-/** A simulation of a file that was read. */
-export interface ReadSimulation extends FiledSimulation {
-  readonly records: number;
-  /** Instant of the last record, simulated ms; -Infinity when there is none. */
-  readonly at: number;
-  /** Digests of its lists of rules, with their lengths in characters. */
-  readonly lists: readonly (readonly [digest: string, length: number])[];
-  /** For a replay: symbols that its rules list. */
-  readonly symbols: readonly string[];
-}
-
-/** A file that is whole and has the form of an export. */
-export interface ReadFile {
-  readonly tenant?: FiledTenant;
-  readonly simulations: readonly ReadSimulation[];
-}
+export type ToReadingThread = AskedOfFile & { readonly number: number };
 
 export interface FromReadingThread {
   readonly number: number;
@@ -66,127 +30,21 @@ export type FromImportThread =
   /** `problem`: why the file cannot be imported; absent = it can. */
   | { readonly kind: 'done'; readonly problem?: string };
 
-/** Parts of a simulation, to be stored in this order. */
-export interface Entries {
-  readonly lists: readonly (readonly [digest: string, text: string])[];
-  readonly settings: readonly ArrivedSetting[];
-  readonly records: readonly Omit<JournalRecord, 'simulationId'>[];
-  readonly isLast: boolean;
-}
-
 let reportedAt = performance.now();
 
-function reportProgress(): void {
-  if (performance.now() - reportedAt < REPORT_MS) return;
-  reportedAt = performance.now();
-  parentPort?.postMessage({ kind: 'alive' } satisfies FromImportThread);
-}
-
-/** Characters of a reason: the events of a record may be in it. */
-const LONGEST_REASON = 2000;
-
-/** The reason in an error, without paths of this machine. */
-function reasonOf(error: unknown): string {
-  return wholeReasonOf(error).slice(0, LONGEST_REASON);
-}
-
-function wholeReasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('syscall' in error) return 'the file of the import cannot be read: import it again';
-  if (error instanceof RangeError && error.message.startsWith('Maximum call stack'))
-    return 'it is nested too deeply';
-  // Errors of the language: a value is not of the type that this program writes.
-  return error instanceof TypeError || error instanceof SyntaxError || error instanceof ReferenceError
-    ? 'it is not in the form that it was exported in'
-    : error.message;
-}
-
-/** Reads a file in turns with the others. */
-async function read(path: string, isTenant: boolean): Promise<ReadFile> {
-  const reader = isTenant ? new TenantFileReader() : new SimulationFileReader();
-  const simulations: ReadSimulation[] = [];
-  let current: SimulationFileReader | undefined;
-  let filed: FiledSimulation | undefined;
-  let symbols: readonly string[] = [];
-  /** The line that is read, from 1. */
-  let line = 1;
-  let began = performance.now();
-  try {
-    for (const text of linesOfFile(path)) {
-      const found = reader.read(text);
-      if (found?.type === 'header') {
-        current = reader instanceof TenantFileReader ? reader.simulation : reader;
-        filed = found.simulation;
-        symbols = [];
-      }
-      if (found?.type === 'list' && filed?.config.feed === 'replay')
-        symbols = symbolsIn(found.text) ?? symbols;
-      if (found?.type === 'trailer' && filed !== undefined && current !== undefined) {
-        const { records, at, lists } = current;
-        simulations.push({ ...filed, records, at, lists: [...lists], symbols });
-      }
-      if (performance.now() - began > TURN_MS) {
-        await turn();
-        began = performance.now();
-      }
-      line += 1;
-    }
-    if (line === 1) throw new ImportRefused('the file is empty');
-    if (!reader.isOver) throw new ImportRefused('the file is cut short: its trailer is missing');
-  } catch (error) {
-    throw new ImportRefused(`line ${line}: ${reasonOf(error)}`);
+function reportProgress(): Promise<void> {
+  if (performance.now() - reportedAt >= REPORT_MS) {
+    reportedAt = performance.now();
+    parentPort?.postMessage({ kind: 'alive' } satisfies FromImportThread);
   }
-  return { simulations, ...(reader instanceof TenantFileReader && { tenant: reader.tenant }) };
-}
-
-const LONGEST_SYMBOL = 64;
-
-/** The symbols in a list of instruments; undefined for a list of brokers. */
-function symbolsIn(text: string): readonly string[] | undefined {
-  const { instruments } = JSON.parse(text) as { readonly instruments?: unknown };
-  if (!Array.isArray(instruments)) return undefined;
-  return instruments.map((one: unknown) => {
-    const { symbol } = isRecord(one) ? one : {};
-    if (typeof symbol !== 'string' || symbol.length > LONGEST_SYMBOL)
-      throw new ImportRefused('a list of instruments is not usable here');
-    return symbol;
-  });
-}
-
-/** Files whose entries are being handed over, by their paths. */
-const underWay = new Map<string, Generator<Entries>>();
-
-function nextEntries({
-  path,
-  section,
-  after,
-  isFirst,
-}: Extract<ToReadingThread, { ask: 'entries' }>): Entries {
-  const entries = (isFirst ? undefined : underWay.get(path)) ?? entriesOf(path, section, after);
-  underWay.set(path, entries);
-  const next = entries.next();
-  const found = next.done === true ? NO_MORE : next.value;
-  if (found.isLast) underWay.delete(path);
-  return found;
-}
-
-async function answered(asked: ToReadingThread): Promise<ReadFile | Entries> {
-  switch (asked.ask) {
-    case 'file':
-      return read(asked.path, asked.isTenant);
-    case 'entries':
-      return nextEntries(asked);
-    case 'end':
-      underWay.get(asked.path)?.return(undefined);
-      underWay.delete(asked.path);
-      return NO_MORE;
-  }
+  return Promise.resolve();
 }
 
 function answerReading(): void {
+  const reading = new FileReading(linesOfFile);
   parentPort?.on('message', (asked: ToReadingThread) => {
     const { number } = asked;
-    void answered(asked).then(
+    void reading.answer(asked).then(
       (answer) => parentPort?.postMessage({ number, answer } satisfies FromReadingThread),
       (error: unknown) =>
         parentPort?.postMessage({ number, refused: reasonOf(error) } satisfies FromReadingThread),
@@ -194,102 +52,13 @@ function answerReading(): void {
   });
 }
 
-/** Verifies every simulation of a file. Returns the problem of the first one that is not sound. */
-async function problemOf(path: string): Promise<string | undefined> {
-  const lines = linesOfFile(path);
-  for (let next = lines.next(); next.done !== true; next = lines.next()) {
-    if (isKnownTenantLine(next.value)) continue;
-    const reader = new SimulationFileReader();
-    const header = reader.read(next.value);
-    if (header.type !== 'header') throw new ImportRefused('the first line is not a header');
-    const problem = await problemOfSimulation(header.simulation, reader, lines);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-async function problemOfSimulation(
-  simulation: FiledSimulation,
-  reader: SimulationFileReader,
-  lines: Generator<string>,
-): Promise<string | undefined> {
-  const lists = new Map<string, string>();
-  let seq = 0;
-  function* records(): Generator<Omit<JournalRecord, 'simulationId'>> {
-    for (let next = lines.next(); next.done !== true; next = lines.next()) {
-      const line = reader.read(next.value);
-      if (line.type === 'trailer') return;
-      if (line.type === 'list') lists.set(listName(line.digest), line.text);
-      if (line.type !== 'record') continue;
-      seq = line.record.seq;
-      requireRecord(line.record, simulation);
-      yield line.record;
-      reportProgress();
-    }
-  }
-  try {
-    const { problems } = await verifyRecords(
-      records(),
-      { setting: (name) => lists.get(name) },
-      simulation.config,
-    );
-    return problems[0]?.slice(0, LONGEST_REASON);
-  } catch (error) {
-    const reason = reasonOf(error);
-    return seq === 0 ? reason : `record ${seq}: ${reason}`;
-  }
-}
-
-async function verdict(path: string): Promise<FromImportThread> {
-  try {
-    const problem = await problemOf(path);
-    return problem === undefined ? { kind: 'done' } : { kind: 'done', problem };
-  } catch (error) {
-    return { kind: 'done', problem: reasonOf(error) };
-  }
-}
-
-/** The entries of the simulation with this ordinal, without records up to `after`. */
-function* entriesOf(path: string, section: number, after: number): Generator<Entries> {
-  let lists: (readonly [string, string])[] = [];
-  let records: Omit<JournalRecord, 'simulationId'>[] = [];
-  let characters = 0;
-  for (const line of sectionOf(path, section)) {
-    if (line.type === 'list') lists.push([line.digest, line.text]);
-    if (line.type === 'record' && line.record.seq > after) {
-      records.push(line.record);
-      characters += line.record.payload.length;
-    }
-    const isLast = line.type === 'trailer';
-    if (!isLast && characters < CHARACTERS_AT_ONCE) continue;
-    yield { lists, records, settings: isLast ? line.settings : [], isLast };
-    lists = [];
-    records = [];
-    characters = 0;
-  }
-}
-
-/** The lines of one simulation of a file: of the first, or of the one with this ordinal. */
-function* sectionOf(path: string, section: number): Generator<ReturnType<SimulationFileReader['read']>> {
-  let reader: SimulationFileReader | undefined;
-  let ordinal = 0;
-  for (const line of linesOfFile(path)) {
-    if (reader === undefined) {
-      if (!line.startsWith(HEADER)) continue;
-      reader = new SimulationFileReader();
-    }
-    const found = reader.read(line);
-    if (ordinal === section) yield found;
-    if (found.type !== 'trailer') continue;
-    if (ordinal === section) return;
-    ordinal += 1;
-    reader = undefined;
-  }
-}
-
-const NO_MORE: Entries = { lists: [], settings: [], records: [], isLast: true };
-
 lowerPriority();
 const data = workerData as ImportThreadData;
 if (data.task === 'read') answerReading();
-else parentPort?.postMessage(await verdict(data.path));
+else {
+  const problem = await problemOfFile(linesOfFile, data.path, { breathe: reportProgress });
+  parentPort?.postMessage({
+    kind: 'done',
+    ...(problem !== undefined && { problem }),
+  } satisfies FromImportThread);
+}

@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../store/journal.js';
 import { settingsOf } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { eraseTenant } from './erasure.js';
+import { FileReading, problemOfFile, reasonOf } from './import-reading.js';
+import type { AskedOfFile, Entries, LinesOf, ReadFile, ReadSimulation } from './import-reading.js';
+import type { ImportFolder } from './import-folder.js';
 import type {
-  Entries,
   FromImportThread,
   FromReadingThread,
   ImportThreadData,
-  ReadFile,
-  ReadSimulation,
   ToReadingThread,
 } from './import-thread.js';
 import { ownListName, listName } from './rules-in-force.js';
 import { ImportRefused } from './import-refused.js';
 import { compiledUrl } from '../threads/compiled-url.js';
+import { Slice } from './slice.js';
 import { TenantTurns } from './tenant-turns.js';
 
 /** The reading thread ends when it has had nothing to read for this long, ms. */
@@ -39,11 +37,6 @@ export interface ImportNote {
   readonly records?: number;
 }
 
-/** The file is larger than it may be. */
-export class ImportTooLarge extends Error {
-  override readonly name = 'ImportTooLarge';
-}
-
 /** The tenant has too many imports under way. */
 export class TooManyImports extends Error {
   override readonly name = 'TooManyImports';
@@ -61,21 +54,21 @@ export interface ReceivedFile {
  */
 export class Imports {
   readonly #store: Store;
-  readonly #folder: string;
+  readonly #folder: ImportFolder;
   readonly #note: (text: string) => void;
   /** By simulation: how to end it. */
   readonly #underWay = new Map<string, AbortController>();
   readonly #ofTenant = new Map<string, number>();
-  readonly #reading = new ReadingThread();
-  /** One file is verified at a time. */
+  readonly #reader: FileReader;
   /** Turns in which files are verified. */
   readonly #turns = new TenantTurns();
 
-  /** Creates `folder` if it does not exist. */
-  constructor(store: Store, folder: string, note: (text: string) => void) {
+  /** `isInProcess`: files are read and verified on this thread, in slices. */
+  constructor(store: Store, folder: ImportFolder, note: (text: string) => void, isInProcess = false) {
     this.#store = store;
     this.#folder = folder;
     this.#note = note;
+    this.#reader = isInProcess ? new ReaderInPlace((path) => folder.lines(path)) : new ReadingThread();
   }
 
   /** Outcome of the import that created a simulation; undefined when it was not imported. */
@@ -91,14 +84,14 @@ export class Imports {
   /** Continues the imports of the previous process, and removes partly imported tenants. Call it once. */
   async resume(): Promise<void> {
     await this.takeBackTenants();
-    for (const name of namesIn(this.#folder)) {
+    for (const name of this.#folder.names()) {
       const id = /^([0-9a-f-]{36})\.ndjson$/.exec(name)?.[1];
       const text = id === undefined ? undefined : this.#store.registry.setting(noteName(id));
       const isLeft = text !== undefined && (JSON.parse(text) as ImportNote).status === 'IMPORTING';
       // In a cluster it continues with its tenant.
       if (id !== undefined && isLeft && this.#store.ownership !== undefined) continue;
       if (id !== undefined && isLeft) this.begin(id);
-      else rmSync(join(this.#folder, name), { force: true });
+      else this.#folder.remove(name.replace(/\.ndjson$/, ''));
     }
   }
 
@@ -106,7 +99,7 @@ export class Imports {
   async enterTenant(tenantId: string): Promise<void> {
     for (const { id } of this.#store.registry.simulations(tenantId)) {
       if (this.noteOf(id)?.status !== 'IMPORTING' || this.#underWay.has(id)) continue;
-      if (existsSync(this.pathOf(id))) this.begin(id);
+      if (this.#folder.has(id)) this.begin(id);
       else
         await this.#save(id, {
           status: 'FAILED',
@@ -165,38 +158,18 @@ export class Imports {
     mostBytes: number,
     isTenant: boolean,
   ): Promise<ReadFile> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const path = this.pathOf(name);
     try {
-      const file = await open(path, 'wx', 0o600);
-      try {
-        let bytes = 0;
-        for await (const chunk of chunks) {
-          bytes += chunk.byteLength;
-          if (bytes > mostBytes)
-            throw new ImportTooLarge(`a file must not be larger than ${mostBytes} bytes`);
-          await file.write(chunk);
-        }
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      syncFolder(this.#folder);
-      return (await this.#reading.ask({ ask: 'file', path, isTenant })) as ReadFile;
+      await this.#folder.receive(name, chunks, mostBytes);
+      return (await this.#reader.ask({ ask: 'file', path: this.#folder.pathOf(name), isTenant })) as ReadFile;
     } catch (error) {
-      rmSync(path, { force: true });
-      if (isFull(error)) throw new StoreUnavailable('there is no room for the file', { cause: error });
+      this.discard(name);
       throw error;
     }
   }
 
-  pathOf(name: string): string {
-    return join(this.#folder, `${name}.ndjson`);
-  }
-
   /** Removes a file that was received. */
   discard(name: string): void {
-    rmSync(this.pathOf(name), { force: true });
+    this.#folder.remove(name);
   }
 
   /** Notes that a simulation is on its way in: in the commit in which it is created. */
@@ -250,33 +223,11 @@ export class Imports {
   async verify(name: string, signal?: AbortSignal, tenantId = ''): Promise<string | undefined> {
     const turn = await this.#turns.take(tenantId);
     try {
-      return signal?.aborted === true ? undefined : await this.#verifyNow(name, signal);
+      return signal?.aborted === true
+        ? undefined
+        : await this.#reader.verify(this.#folder.pathOf(name), signal);
     } finally {
       turn.end();
-    }
-  }
-
-  async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    const worker = importThread({ task: 'verify', path: this.pathOf(name) });
-    let stalled: NodeJS.Timeout | undefined;
-    try {
-      return await new Promise<string | undefined>((resolve) => {
-        const wait = (): void => {
-          clearTimeout(stalled);
-          stalled = setTimeout(() => resolve('verification does not get on'), STALLED_MS).unref();
-        };
-        wait();
-        signal?.addEventListener('abort', () => resolve(undefined), { once: true });
-        worker.on('message', (message: FromImportThread) => {
-          if (message.kind === 'alive') wait();
-          else resolve(message.problem);
-        });
-        worker.on('error', (error) => resolve(problemOf(error)));
-        worker.on('exit', () => resolve('verification has ended early'));
-      });
-    } finally {
-      clearTimeout(stalled);
-      await worker.terminate();
     }
   }
 
@@ -287,10 +238,15 @@ export class Imports {
 
   async #enterOnce(name: string, id: string, section: number, signal?: AbortSignal): Promise<void> {
     const { journal, registry } = this.#store;
-    const wanted = { ask: 'entries', path: this.pathOf(name), section, after: journal.lastSeq(id) } as const;
+    const wanted = {
+      ask: 'entries',
+      path: this.#folder.pathOf(name),
+      section,
+      after: journal.lastSeq(id),
+    } as const;
     for (let isFirst = true, isLast = false; !isLast; isFirst = false) {
-      const entries = (await this.#reading.ask({ ...wanted, isFirst })) as Entries;
-      if (signal?.aborted === true) return void this.#reading.ask({ ask: 'end', path: wanted.path });
+      const entries = (await this.#reader.ask({ ...wanted, isFirst })) as Entries;
+      if (signal?.aborted === true) return void this.#reader.ask({ ask: 'end', path: wanted.path });
       const appended = entries.records.map((record) => journal.append({ simulationId: id, ...record }));
       // Lists that are those of this installation are there for good.
       const saved = entries.lists
@@ -343,18 +299,54 @@ export class Imports {
   close(): void {
     for (const controller of this.#underWay.values()) controller.abort();
     this.#underWay.clear();
-    this.#reading.close();
+    this.#reader.close();
   }
 }
 
-type Asked = ToReadingThread extends infer Each
-  ? Each extends unknown
-    ? Omit<Each, 'number'>
-    : never
-  : never;
+/** Reads and verifies files. */
+interface FileReader {
+  /** Rejects with `ImportRefused` where the file is not whole or not in the form of an export. */
+  ask(asked: AskedOfFile): Promise<ReadFile | Entries>;
+  /** Why a file cannot be imported; undefined = it can, or nobody wants to know any longer. */
+  verify(path: string, signal: AbortSignal | undefined): Promise<string | undefined>;
+  close(): void;
+}
+
+/** On the calling thread, in slices. */
+class ReaderInPlace implements FileReader {
+  readonly #linesOf: LinesOf;
+  readonly #reading: FileReading;
+  #isClosed = false;
+
+  constructor(linesOf: LinesOf) {
+    this.#linesOf = linesOf;
+    this.#reading = new FileReading(linesOf);
+  }
+
+  async ask(asked: AskedOfFile): Promise<ReadFile | Entries> {
+    await new Slice().yield();
+    return this.#reading.answer(asked).catch((error: unknown) => {
+      throw new ImportRefused(reasonOf(error));
+    });
+  }
+
+  verify(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const slice = new Slice();
+    return problemOfFile(this.#linesOf, path, {
+      breathe: async () => {
+        if (this.#isClosed || signal?.aborted === true) throw new ImportRefused('the import was ended');
+        await slice.breathe();
+      },
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+}
 
 /** Reads files, several of them in turns, so that no line of theirs is parsed on this thread. */
-class ReadingThread {
+class ReadingThread implements FileReader {
   #worker: Worker | undefined;
   #number = 0;
   readonly #waiting = new Map<
@@ -363,8 +355,7 @@ class ReadingThread {
   >();
   #idle: NodeJS.Timeout | undefined;
 
-  /** Rejects with `ImportRefused` where the file is not whole or not in the form of an export. */
-  ask(asked: Asked): Promise<ReadFile | Entries> {
+  ask(asked: AskedOfFile): Promise<ReadFile | Entries> {
     clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
     const number = ++this.#number;
@@ -389,6 +380,30 @@ class ReadingThread {
     worker.on('error', (error) => this.#end(worker, new ImportRefused(problemOf(error))));
     worker.on('exit', () => this.#end(worker, new ImportRefused('reading has ended early: import it again')));
     return worker;
+  }
+
+  async verify(path: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const worker = importThread({ task: 'verify', path });
+    let stalled: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<string | undefined>((resolve) => {
+        const wait = (): void => {
+          clearTimeout(stalled);
+          stalled = setTimeout(() => resolve('verification does not get on'), STALLED_MS).unref();
+        };
+        wait();
+        signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+        worker.on('message', (message: FromImportThread) => {
+          if (message.kind === 'alive') wait();
+          else resolve(message.problem);
+        });
+        worker.on('error', (error) => resolve(problemOf(error)));
+        worker.on('exit', () => resolve('verification has ended early'));
+      });
+    } finally {
+      clearTimeout(stalled);
+      await worker.terminate();
+    }
   }
 
   #end(worker: Worker, error: Error): void {
@@ -430,23 +445,3 @@ const isAborted = ({ aborted }: AbortSignal): boolean => aborted;
 const TENANT_NOTE = 'tenant-import/';
 
 const noteName = (id: string): string => `${settingsOf(id)}import`;
-
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-};
-
-const isFull = (error: unknown): boolean =>
-  /^(ENOSPC|EDQUOT|EFBIG)$/.test(String((error as NodeJS.ErrnoException).code));
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}

@@ -17,13 +17,21 @@ export class RequirementWorkers {
   readonly #waiting = new Map<number, PendingRequirement>();
   #worker: Worker | undefined;
   #questions = 0;
+  readonly #isInProcess: boolean;
+
+  /** `isInProcess`: all are computed on the calling thread. */
+  constructor(isInProcess = false) {
+    this.#isInProcess = isInProcess;
+  }
 
   requirementOf(book: HypotheticalBook): Requirement | Promise<Requirement> {
     const options = book.holdings.reduce(
       (count, { instrument }) => count + (instrument.assetClass === 'OPTION' ? 1 : 0),
       0,
     );
-    return options <= MOST_OPTIONS_HERE ? requirementOfHypothetical(book) : this.#ask(book);
+    return options <= MOST_OPTIONS_HERE || this.#isInProcess
+      ? requirementOfHypothetical(book)
+      : this.#ask(book);
   }
 
   #ask(book: HypotheticalBook): Promise<Requirement> {

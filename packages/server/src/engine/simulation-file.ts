@@ -253,40 +253,51 @@ const NEW_LINE = 10;
  * it is not one of a simulation.
  */
 export function* linesOfFile(path: string, mostOfFirst?: number): Generator<string> {
+  yield* linesIn(chunksOf(path), mostOfFirst);
+}
+
+function* chunksOf(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   try {
-    let pieces: Buffer[] = [];
-    let length = 0;
-    let most = mostOfFirst;
-    const add = (piece: Buffer): void => {
-      pieces.push(piece);
-      length += piece.length;
-      if (length <= LONGEST_LINE) return;
-      // The first piece may be a single byte; the second is a whole chunk.
-      most ??= mostBytesOf(Buffer.concat(pieces.slice(0, 2)).toString('latin1', 0, LIST.length));
-      if (length > most) throw new ImportRefused(`a line has more than ${most} bytes`);
-    };
-    const whole = (): string => {
-      const line = Buffer.concat(pieces, length).toString('utf8');
-      pieces = [];
-      length = 0;
-      most = undefined;
-      return line;
-    };
     for (;;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
       const read = chunk.subarray(0, readSync(file, chunk));
-      if (read.length === 0) break;
-      let begin = 0;
-      for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, begin)) {
-        add(read.subarray(begin, end));
-        yield whole();
-        begin = end + 1;
-      }
-      if (begin < read.length) add(read.subarray(begin));
+      if (read.length === 0) return;
+      yield read;
     }
-    if (length > 0) yield whole();
   } finally {
     closeSync(file);
   }
+}
+
+/** The same of a file in memory. */
+export function* linesIn(chunks: Iterable<Buffer>, mostOfFirst?: number): Generator<string> {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let most = mostOfFirst;
+  const add = (piece: Buffer): void => {
+    pieces.push(piece);
+    length += piece.length;
+    if (length <= LONGEST_LINE) return;
+    // The first piece may be a single byte; the second is a whole chunk.
+    most ??= mostBytesOf(Buffer.concat(pieces.slice(0, 2)).toString('latin1', 0, LIST.length));
+    if (length > most) throw new ImportRefused(`a line has more than ${most} bytes`);
+  };
+  const whole = (): string => {
+    const line = Buffer.concat(pieces, length).toString('utf8');
+    pieces = [];
+    length = 0;
+    most = undefined;
+    return line;
+  };
+  for (const read of chunks) {
+    let begin = 0;
+    for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, begin)) {
+      add(read.subarray(begin, end));
+      yield whole();
+      begin = end + 1;
+    }
+    if (begin < read.length) add(read.subarray(begin));
+  }
+  if (length > 0) yield whole();
 }

@@ -44,6 +44,7 @@ import { exportSimulation } from './export.js';
 import { travelingSettings } from './traveling-settings.js';
 import { Imports } from './imports.js';
 import type { ImportNote } from './imports.js';
+import type { ImportFolder } from './import-folder.js';
 import { ImportRefused } from './import-refused.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
@@ -102,8 +103,10 @@ export interface SharedDependencies {
   readonly recordings?: string;
   /** Directory of the server's recordings of a live source. */
   readonly liveRecordings?: string;
-  /** Directory of incoming files. */
-  readonly importFolder: string;
+  /** Incoming files. */
+  readonly importFolder: ImportFolder;
+  /** Everything is done on this thread (D256). */
+  readonly isInProcess?: boolean;
   /** Resolves when the other nodes of the cluster have applied the market's records. */
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
   /** Reasons of other nodes against another class of instruments of the market. */
@@ -273,7 +276,7 @@ export class Simulations {
     this.market = market;
     this.listings = listings;
     this.clocks = clocks;
-    this.imports = new Imports(ground.store, ground.importFolder, ground.note);
+    this.imports = new Imports(ground.store, ground.importFolder, ground.note, ground.isInProcess);
     this.snapshots = new Snapshots(ground.store);
     this.lifetimes = new Lifetimes(
       ground.store.registry,

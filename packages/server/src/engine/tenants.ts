@@ -6,7 +6,7 @@ import type { StoredWebhook, WebhookChange } from '../store/webhooks.js';
 import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
 import { exportSimulation } from './export.js';
 import type { Imports } from './imports.js';
-import type { ReadSimulation } from './import-thread.js';
+import type { ReadSimulation } from './import-reading.js';
 import { charactersOwned } from './rules-in-force.js';
 import { importedConfig } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';

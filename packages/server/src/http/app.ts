@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify';
 import { Competitions } from '../competitions/competitions.js';
 import { Evaluations } from '../evaluations/evaluations.js';
-import { Comparisons } from '../engine/comparisons.js';
+import { type CompareHere, Comparisons } from '../engine/comparisons.js';
 import { Invitations } from '../invitations/invitations.js';
 import { LONG_WORK } from '../engine/long-work.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
@@ -126,6 +126,8 @@ export interface AppDeps extends HttpDeps {
   readonly webhookTimers?: Timers;
   /** Another way to resolve the names of receivers. */
   readonly resolve?: Resolve;
+  /** Everything is done on this thread: how comparisons are (D256). Absent = in threads. */
+  readonly compareHere?: CompareHere | undefined;
   /** This node among others; absent = this server is alone. */
   readonly cluster?: { readonly cluster: Cluster; readonly settings: ClusterSettings } | undefined;
 }
@@ -145,6 +147,8 @@ declare module 'fastify' {
     /** The node serves its tenants from now on. */
     noteBegun: () => void;
     openStreams: () => number;
+    /** Ends all streams. */
+    endStreams: () => void;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
     /** False while another node may own the tenants of this one; answers must wait then. */
     mayAnswer: (() => boolean) | undefined;
@@ -232,6 +236,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('noteBegun', () => void (health.isBegun = true));
   app.decorate('beginDrain', () => void (health.isDraining = true));
   app.decorate('openStreams', () => streams.count);
+  app.decorate('endStreams', () => streams.close());
   app.addHook('preClose', (done) => {
     health.isDraining = true;
     streams.close();
@@ -286,9 +291,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     counted(principal);
   });
   const idempotency = new Idempotency(deps.store, deps.clockMs);
-  const desk = new RequirementWorkers();
+  const desk = new RequirementWorkers(deps.compareHere !== undefined);
   app.addHook('onClose', () => desk.stop());
-  const comparisons = new Comparisons(deps.store, deps.clockMs);
+  const comparisons = new Comparisons(deps.store, deps.clockMs, undefined, deps.compareHere);
   app.addHook('onClose', () => comparisons.close());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
   const grants = new KeyGrants(keyPairs, deps.settings.jwtSecret ?? '', deps.clockMs);

@@ -4,7 +4,8 @@ import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Competitions } from '../../competitions/competitions.js';
-import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
+import { ImportTooLarge } from '../../engine/import-folder.js';
+import { TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/import-refused.js';
 import {
   MAIN,

@@ -16,7 +16,7 @@ const COMMITS = 16;
 /** A log that is to be copied once it is so long. */
 function openLog(copyAfterBytes: number) {
   const directory = newDirectory();
-  const log = new CommitLog(directory, copyAfterBytes);
+  const log = new CommitLog(directory, { copyAfterBytes });
   const registry = new RegistryTables(log.database);
   const pages = log.database.prepare('PRAGMA wal_checkpoint(NOOP)');
   return {

@@ -32,6 +32,13 @@ const MEASURE_EVERY_COMMITS = 16;
 /** Bytes of the log per page in addition to the page. */
 const FRAME_HEAD_BYTES = 24;
 
+interface CommitLogOptions {
+  /** Length of the log from which it is copied into the database. */
+  readonly copyAfterBytes?: number;
+  /** The calling thread copies it: there is no other one. */
+  readonly isAlone?: boolean;
+}
+
 /** Changes of a commit in the meta row, besides the count of commits. */
 export interface CommitDraft {
   lastK: number;
@@ -64,7 +71,10 @@ export class CommitLog {
   #sinceMeasured = 0;
 
   /** Throws `DamagedJournal` before it has changed anything. Without a directory the journal is in memory. */
-  constructor(directory: string | undefined, copyAfterBytes = COPY_AFTER_BYTES) {
+  constructor(
+    directory: string | undefined,
+    { copyAfterBytes = COPY_AFTER_BYTES, isAlone = false }: CommitLogOptions = {},
+  ) {
     const markPath = join(directory ?? '', MARK_FILE);
     const path = directory === undefined ? ':memory:' : join(directory, JOURNAL_FILE);
     const mark = directory === undefined ? undefined : HighWaterMark.read(markPath);
@@ -77,7 +87,7 @@ export class CommitLog {
         refuseAltered(database, meta);
         refuseMisfits(directory, database, meta);
         this.#mark = HighWaterMark.open(markPath);
-        this.#copier = new LogCopier(path);
+        if (!isAlone) this.#copier = new LogCopier(path);
         this.#room = new LogRoom(`${path}-wal`);
       }
       this.database = database;
@@ -206,8 +216,8 @@ export class CommitLog {
    */
   tidy(): void {
     this.#settleIfRoom();
-    if (this.#copier === undefined) return;
-    if (this.#copier.takeDone()) {
+    if (this.#mark === undefined) return;
+    if (this.#copier?.takeDone() === true) {
       this.#copy();
       return;
     }
@@ -219,8 +229,8 @@ export class CommitLog {
       this.#room?.ensure(pages * this.#frameBytes);
       return;
     }
-    if (pages < this.#copyAfterPages * OVERDUE) this.#copier.ask();
-    else this.#copy();
+    if (this.#copier === undefined || pages >= this.#copyAfterPages * OVERDUE) this.#copy();
+    else this.#copier.ask();
   }
 
   #copy(): void {

@@ -303,7 +303,7 @@ class JournalWriter {
 }
 
 /** A writer on the calling thread: messages are processed, and answered, in the turn in which they are sent. */
-export interface WriterInPlace {
+interface WriterInPlace {
   readonly line: WriterLine;
   readonly database: Database;
 }
@@ -342,7 +342,7 @@ export function writeInPlace(directory?: string): WriterInPlace {
 function opened(directory: string | undefined, reserve: Reserve | undefined): ReturnType<typeof openLog> {
   if (directory === undefined || reserve === undefined) return { log: new CommitLog(undefined) };
   try {
-    return openLog(directory, reserve);
+    return openLog(directory, reserve, true);
   } catch (error) {
     const known = unusable(directory, error);
     const { name, message } = known instanceof Error ? known : new Error(String(known));
@@ -371,12 +371,13 @@ function start(port: MessagePort, data: WriterData): void {
 function openLog(
   directory: string,
   reserve: Reserve,
+  isAlone = false,
 ): { readonly log: CommitLog; readonly fullness?: string } {
   try {
-    return { log: new CommitLog(directory) };
+    return { log: new CommitLog(directory, { isAlone }) };
   } catch (error) {
     if (!isDiskFull(error) || !reserve.give()) throw error;
-    return { log: new CommitLog(directory), fullness: (error as Error).message };
+    return { log: new CommitLog(directory, { isAlone }), fullness: (error as Error).message };
   }
 }
 

@@ -1,0 +1,2 @@
+export type { EmbeddedBroker, EmbeddedOptions } from './embed.js';
+export { embedded } from './embed.js';
