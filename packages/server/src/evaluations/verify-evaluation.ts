@@ -36,6 +36,7 @@ export const UNVERIFIED = [
   'wallSeconds',
   'calls',
   'usage',
+  'isolated',
 ] as const;
 
 /** A cell of a file whose records are in a store. */

@@ -1,5 +1,5 @@
 /** What the verification of an exported evaluation needs of this server (D210): bodies, digests, and the measuring of cells. */
-import { Instant } from '@sandpit/core';
+import { calendarById, Instant } from '@sandpit/core';
 import type { CompetitionSettings } from '../competitions/notes.js';
 import { differingFromJournal } from '../competitions/verify-competition.js';
 import type { Task } from '../evaluations/assertion.js';
@@ -51,7 +51,8 @@ async function measure(cell: CellToMeasure): Promise<Pick<MatrixRow, 'metrics' |
   if (settings === undefined) return {};
   await store.history.make(simulationId);
   const rules = rulesOfCell(cell);
-  const { calendar } = rules;
+  // Times of assertions are those of the recording.
+  const calendar = calendarById(settings.market.calendar);
   const correspondence = config.mask && correspondenceOf(new Mask(config.mask, symbolsIn(scenario)));
   const { startsAt, endsAt } = settings;
   const tasks = scenario.tasks as readonly Task[] | undefined;

@@ -243,3 +243,84 @@ describe('exportEvaluation: the log for Inspect', () => {
     });
   });
 });
+
+describe('sandpit eval verify: a masked recording', () => {
+  it('grades by the symbols and instants of the recording', async () => {
+    const replay = await TestApp.open({
+      settings: { REPLAY_PATH: 'samples/equities', RATE_LIMIT_DEFAULT: '100000' },
+    });
+    try {
+      const by = replay.as({ tenantId: 'owner', tier: 'ENTERPRISE' });
+      const created = await by.post('/v1/evaluations', {
+        name: 'Masked',
+        scenarios: [
+          {
+            name: 'january',
+            market: {
+              feed: 'replay',
+              replay: 'AAPL,MSFT',
+              clock: 'manual',
+              start: '2012-01-03T14:30:00Z',
+              end: '2012-01-06T21:00:00Z',
+            },
+            rules: {
+              initialCash: 100_000,
+              portfolioType: 'CASH',
+              brokerId: 'default',
+              assetClasses: ['EQUITY'],
+              symbols: ['AAPL'],
+            },
+            tasks: [
+              {
+                name: 'ten',
+                instructions: 'Buy ten shares.',
+                assert: [
+                  { when: 'end', until: '2012-01-04T21:00:00Z', position: { symbol: 'AAPL', quantity: 10 } },
+                  { when: 'end', position: { symbol: 'AAPL', quantity: 11 } },
+                ],
+              },
+            ],
+          },
+        ],
+        score: 'timeWeightedReturn',
+      });
+      expect(created.status, created.text).toBe(201);
+      path = `/v1/evaluations/${String(created.body.evaluationId)}`;
+      const entered = await by.post(`${path}/entries`, { entrant: 'buyer' });
+      const [{ token, portfolioId }] = entered.body.cells as [Body];
+      const client = replay.withToken(token as string);
+      const own = await client.get('/v1/evaluation');
+      const [ticker] = own.body.rules.symbols as [string];
+      expect(ticker).not.toBe('AAPL');
+      await client.post('/v1/simulation/clock/advance', { by: 'PT2H' });
+      await new DeskTrader(client, portfolioId as string).order('BUY_TO_OPEN', 10, ticker, {
+        assetClass: 'EQUITY',
+      });
+      await client.post('/v1/evaluation/finish');
+      await vi.waitFor(
+        async () => expect((await by.get(path)).body).toMatchObject({ status: 'DONE' }),
+        10_000,
+      );
+      const { matrix } = (await by.get(path)).body as { matrix: Body[] };
+      expect(matrix.find(({ entrant }) => entrant === 'buyer').tasks).toMatchObject([
+        {
+          passed: false,
+          why: {
+            assertion: 1,
+            at: '2012-01-06T21:00:00.000Z',
+            got: 10,
+            text: 'At 2012-01-06T21:00:00.000Z the position in AAPL was 10; expected exactly 11.',
+          },
+        },
+      ]);
+      const { body } = await replay.app.inject({
+        method: 'GET',
+        url: `${path}/export`,
+        headers: { authorization: `Bearer ${by.token ?? ''}` },
+      });
+      expect((await verified(body.trimEnd().split('\n'))).problems).toEqual([]);
+    } finally {
+      await replay.close();
+    }
+  });
+});
