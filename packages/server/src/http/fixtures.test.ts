@@ -44,7 +44,9 @@ describe('fixtures (D206)', () => {
   it('has commands that a journal keeps as they are, for a tenant of any tier', async () => {
     const { body } = await test.as().post('/v1/simulations', MARKETS.push);
     await test.withToken(String(body.token)).post('/v1/simulation/fixtures', { name: 'retirement' });
-    const text = JSON.stringify((await test.as().get(`/v1/simulations/${String(body.simulationId)}/export`)).text);
+    const text = JSON.stringify(
+      (await test.as().get(`/v1/simulations/${String(body.simulationId)}/export`)).text,
+    );
     expect(text).toContain('OpenPortfolio');
     // An infinite number of accounts would be kept as `null`, and executed again as none.
     expect(text).not.toMatch(/proAccounts[\\":]+null/);
