@@ -11,7 +11,7 @@ const { authUrl } = await auth.getAuthorizationUrl();
 const answered = await fetch(authUrl, { redirect: 'manual' });
 const back = new URL(answered.headers.get('location')).searchParams;
 await attempt('exchangeCode', () => auth.exchangeCode(back.get('code'), back.get('state')));
-await attempt('refresh', async () => auth.refresh({ ...(await auth.getTokenData()), force: true }));
+await attempt('refresh', async () => auth.refresh((await auth.getTokenData()).refreshToken, { force: true }));
 const { trader, marketData } = createApiClient({ auth });
 const numbers = await attempt('getAccountNumbers', () => trader.accounts.getAccountNumbers());
 const accountNumber = numbers[0].hashValue;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSchwabAccount, placedId, type SchwabAccount } from './account.js';
 
 let opened: SchwabAccount;
-let client: ReturnType<typeof createApiClient>;
+let client: Awaited<ReturnType<typeof createApiClient>>;
 let login: EnhancedTokenManager;
 const CALLBACK = 'https://127.0.0.1:8182';
 
@@ -28,7 +28,8 @@ afterAll(() => opened.test.close());
 it('login with a challenge, and refresh', async () => {
   const before = await login.getTokenData();
   expect(before?.accessToken).toMatch(/^PK/);
-  const after = await login.refresh({ refreshToken: before?.refreshToken, force: true });
+  const after = await login.refresh(before?.refreshToken ?? '', { force: true });
+  expect(after.accessToken).toMatch(/^PK/);
   expect(after.refreshToken).toBe(before?.refreshToken);
 });
 
@@ -74,6 +75,7 @@ it('quotes, chains, bars and hours', async () => {
       periodType: 'month',
       period: 1,
       frequencyType: 'daily',
+      frequency: 1,
       needPreviousClose: true,
     },
   });

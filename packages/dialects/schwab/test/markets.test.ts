@@ -1,6 +1,7 @@
 import schwab from '@sandpit/dialect-schwab';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Body } from '../../../server/src/testing/test-app.js';
 import { openSchwabAccount, placedId, type SchwabAccount } from './account.js';
 
 let opened: SchwabAccount;
@@ -14,11 +15,10 @@ beforeAll(async () => {
 
 afterAll(() => opened.test.close());
 
-type Answer = Record<string, never>;
-const data = async (path: string, status = 200): Promise<Answer> => {
+const data = async (path: string, status = 200): Promise<Body> => {
   const reply = await opened.send('GET', `/marketdata/v1${path}`);
   expect(reply.status, reply.text).toBe(status);
-  return reply.body as Answer;
+  return reply.body;
 };
 
 interface Contract {
@@ -67,19 +67,7 @@ it('chains: expirations with their days, strikes as decimals, padded symbols, bo
 
 it('quotes: an option with Greeks, an index, a future, and names that are not known', async () => {
   const [call] = await nearCalls(2);
-  const listed = opened.test.main.brokerage.rules.instruments.listing.instruments.find(
-    ({ assetClass }) => assetClass === 'FUTURE',
-  );
-  const names = [
-    'AAPL',
-    '$SPX',
-    'SPX',
-    '$AAPL',
-    '/AAPL',
-    'NOPE',
-    call?.symbol ?? '',
-    ...(listed === undefined ? [] : [`/${listed.symbol}`]),
-  ];
+  const names = ['AAPL', '$SPX', 'SPX', '$AAPL', '/AAPL', 'NOPE', call?.symbol ?? '', '/ESH26'];
   const quotes = await data(`/quotes?symbols=${encodeURIComponent(names.join(','))}`);
   expect(quotes['AAPL']).toMatchObject({
     assetMainType: 'EQUITY',
@@ -87,6 +75,10 @@ it('quotes: an option with Greeks, an index, a future, and names that are not kn
     quote: { securityStatus: 'Normal' },
   });
   expect(quotes['$SPX']).toMatchObject({ assetMainType: 'INDEX' });
+  expect(quotes['/ESH26']).toMatchObject({
+    assetMainType: 'FUTURE',
+    quote: { tick: 0.25, tickAmount: 12.5 },
+  });
   expect(quotes[call?.symbol ?? '']).toMatchObject({
     assetMainType: 'OPTION',
     reference: { contractType: 'C', underlying: 'AAPL' },
