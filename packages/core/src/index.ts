@@ -44,20 +44,12 @@ export { haltOf } from './market/halts.js';
 export type { Halt } from './market/halts.js';
 export type { Bar, Quote, UsualDay } from './market/quote.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
-export type {
-  AnnouncedRatio,
-  CashDividend,
-  CorporateAction,
-  Dividend,
-  ShareRatio,
-  Split,
-} from './corporate-actions/corporate-action.js';
+export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export {
   ACTION_MEMORY_DAYS,
   actionIdOf,
   effectiveAt,
   hasSameTerms,
-  isConversion,
   isDividend,
   isUpcoming,
   newSymbolOf,

@@ -12,7 +12,7 @@ interface OfShares {
 }
 
 /** New shares per old share, as announced: a decimal, or `new` shares for each `old` ones. */
-export type AnnouncedRatio = number | { readonly new: number; readonly old: number };
+type AnnouncedRatio = number | { readonly new: number; readonly old: number };
 
 /** `new` whole shares for `old`, without a common divisor. */
 export interface ShareRatio {
@@ -35,14 +35,14 @@ export interface CashDividend extends OfShares {
 }
 
 /** A dividend outside a regular practice: from 0.125 a share it lowers the strikes of options (D208). */
-export interface SpecialDividend extends OfShares {
+interface SpecialDividend extends OfShares {
   readonly type: 'SPECIAL_DIVIDEND';
   readonly payDate?: TradingDate;
   readonly amountPerShare: Price;
 }
 
 /** `rate` new shares for each share held, which stays. */
-export interface StockDividend extends OfShares {
+interface StockDividend extends OfShares {
   readonly type: 'STOCK_DIVIDEND';
   readonly rate: number;
 }
@@ -54,7 +54,7 @@ export interface SymbolChange extends OfShares {
 }
 
 /** Shares of another company for each share held, which stays. */
-export interface SpinOff extends OfShares {
+interface SpinOff extends OfShares {
   readonly type: 'SPIN_OFF';
   readonly newSymbol: string;
   readonly ratio: AnnouncedRatio;
@@ -63,7 +63,7 @@ export interface SpinOff extends OfShares {
 }
 
 /** Shares are replaced by shares of `newSymbol`, by cash, or by both. */
-export interface Merger extends OfShares {
+interface Merger extends OfShares {
   readonly type: 'MERGER';
   readonly newSymbol?: string;
   /** Together with `newSymbol`. */
@@ -73,7 +73,7 @@ export interface Merger extends OfShares {
 }
 
 /** Shares are closed at an amount of cash; 0 = worthless. */
-export interface Delisting extends OfShares {
+interface Delisting extends OfShares {
   readonly type: 'DELISTING';
   readonly cashPerShare: Price;
   readonly payDate?: TradingDate;

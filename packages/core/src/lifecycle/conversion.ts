@@ -17,7 +17,7 @@ import type { TradingDate } from '../values/trading-date.js';
  */
 
 /** A lot after a corporate action, with the identity of the lot that it continues or comes from. */
-export interface KeptLot {
+interface KeptLot {
   readonly lotId: number;
   /** Negative in a short position. May be a fraction of a share. */
   readonly quantity: Quantity;
@@ -30,7 +30,7 @@ export interface ReceivedLot extends KeptLot {
 }
 
 /** Shares of another symbol that replace shares, or are added to them. */
-export interface SharesReceived {
+interface SharesReceived {
   readonly symbol: string;
   /** Signed: negative = owed by a short seller. Whole shares, but for a change of symbol. */
   readonly quantity: Quantity;
@@ -72,7 +72,7 @@ export interface PositionConverted {
 }
 
 /** Terms of an action and the market at its effective time. */
-export interface ConversionTerms {
+interface ConversionTerms {
   readonly action: Conversion;
   /** Mark of a new share; undefined = unknown. */
   readonly newMark: Price | undefined;
@@ -82,7 +82,7 @@ export interface ConversionTerms {
 }
 
 /** Books of the portfolio that a conversion reads. */
-export interface ConversionBooks {
+interface ConversionBooks {
   readonly portfolioId: string;
   readonly position: Position;
   /** The position in the new symbol. */
