@@ -92,12 +92,7 @@ export async function* exportCompetition(
   for (const [id, upTo] of records) {
     const entry = store.registry.simulation(id);
     if (entry === undefined) throw new Error(`There is no simulation ${id}`);
-    const named = entries.find(({ simulationId }) => simulationId === id);
-    const config: KeptConfig = {
-      ...(JSON.parse(entry.config) as KeptConfig),
-      // The name of an entry may have been erased since.
-      ...(named !== undefined && { name: named.displayName }),
-    };
+    const config = JSON.parse(entry.config) as KeptConfig;
     yield* exportSimulation(store, { id, shownId: id, config, upTo });
   }
 }

@@ -636,12 +636,13 @@ export class Competitions {
   async #createEntry(
     { market }: RunningCompetition,
     { tier, settings, shown, draw, masked }: CompetitionNote,
-    { id: entryId, displayName: name }: EntryNote,
+    { id: entryId }: EntryNote,
     cellId: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'entry', entryId);
-    const simulation = await simulations.createEntry(market, { name, seed, idSecret: secret }, cellId);
+    // Without the name of the entry, which its tenant may erase: the hash of the result covers the configuration.
+    const simulation = await simulations.createEntry(market, { seed, idSecret: secret }, cellId);
     // Orders are refused until its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',

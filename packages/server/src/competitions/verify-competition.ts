@@ -131,10 +131,10 @@ function* recordsOf(
 /** Id of an entry and its final figures, from its journal. Simulations without an entry are left out. */
 function standingsOf({ header, simulations }: ExecutedFile): readonly Standing[] {
   const entries = new Map(header.entries.map((entry) => [entry.simulationId, entry]));
-  return simulations.flatMap(({ simulationId, config, competition }) => {
+  return simulations.flatMap(({ simulationId, competition }) => {
     const entry = entries.get(simulationId);
     if (entry === undefined || competition === undefined) return [];
-    return [settledStanding({ id: entry.entryId, displayName: config.name ?? '' }, competition)];
+    return [settledStanding({ id: entry.entryId, displayName: entry.displayName }, competition)];
   });
 }
 
@@ -199,12 +199,11 @@ function originProblems(
 
 /** Compares an entry of the header with its journal. */
 function entryProblems(
-  { config, portfolio }: SimulationInForce,
+  { portfolio }: SimulationInForce,
   { points, removed }: Competition,
   { displayName, portfolioId, status, equity }: FiledEntry,
 ): readonly string[] {
   const wrong = [
-    config.name === displayName ? [] : ['displayName'],
     portfolio?.portfolioId === portfolioId ? [] : ['portfolioId'],
     (removed?.status ?? 'ACTIVE') === status ? [] : ['status'],
     sameList(filedEquity(points), equity) ? [] : ['equity'],

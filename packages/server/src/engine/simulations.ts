@@ -1034,7 +1034,7 @@ export class Simulations {
    */
   async createEntry(
     market: Simulation,
-    origin: Pick<SimulationConfig, 'name' | 'seed' | 'idSecret'>,
+    origin: Pick<SimulationConfig, 'seed' | 'idSecret'>,
     id: string,
   ): Promise<Simulation> {
     const { tenantId } = market;
