@@ -180,6 +180,10 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
     ...(['pauseCompetition', 'finishCompetition', 'exportCompetition', 'enterCompetition'] as const),
     ...(['listEntries', 'createEntryToken', 'disqualifyEntry', 'withdrawEntry'] as const),
   ],
+  evaluations: [
+    ...(['createEvaluation', 'updateEvaluation', 'deleteEvaluation', 'exportEvaluation'] as const),
+    ...(['enterEvaluation', 'withdrawEvaluationEntry', 'finishCell', 'reportUsage'] as const),
+  ],
   'the server and other tokens': [
     ...(['getCluster', 'createAgentToken', 'createWebhook', 'listWebhooks', 'getWebhook'] as const),
     ...(['createInvitation', 'listInvitations', 'deleteInvitation', 'listMembers'] as const),
