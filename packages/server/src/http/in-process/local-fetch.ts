@@ -36,7 +36,7 @@ export class LocalFetch {
   }
 
   readonly fetch: Fetch = async (input, init) => {
-    const { parts, signal, redirect, url } = await partsOf(input, init);
+    const { parts, signal, redirect, url } = partsOf(input, init);
     let response = await this.#answer(parts, signal);
     for (let followed = 0; redirect !== 'manual' && isRedirect(response); followed += 1) {
       if (redirect === 'error' || followed === MOST_REDIRECTS)
@@ -257,7 +257,7 @@ function headOf(response: LocalResponse): ResponseInit {
   const headers: [string, string][] = [];
   for (const [name, value] of response.headers)
     if (Array.isArray(value)) for (const one of value as readonly string[]) headers.push([name, one]);
-    else headers.push([name, String(value as string | number)]);
+    else headers.push([name, String(value)]);
   return { status: response.statusCode, headers };
 }
 
@@ -269,7 +269,7 @@ interface Asked {
 }
 
 /** The parts of a request. The usual forms of a client are read directly: making a `Request` of them costs more than a small request does. */
-function partsOf(input: Parameters<Fetch>[0], init: RequestInit = {}): Asked | Promise<Asked> {
+function partsOf(input: Parameters<Fetch>[0], init: RequestInit = {}): Asked {
   const { method = 'GET', headers = {}, body, signal, redirect } = init;
   const isPlain =
     !(input instanceof Request) &&
@@ -301,7 +301,7 @@ const isPlainRecord = (headers: NonNullable<RequestInit['headers']>): headers is
   !Array.isArray(headers) &&
   Object.values(headers).every((value) => typeof value === 'string');
 
-async function partsOfRequest(request: Request): Promise<Asked> {
+function partsOfRequest(request: Request): Asked {
   const url = new URL(request.url);
   const headers: Record<string, string> = { ...Object.fromEntries(request.headers), host: url.host };
   const { body, method } = request;

@@ -123,11 +123,11 @@ const checkpointsIn = (
     const key = keyOf(simulationId);
     return key === undefined ? undefined : files.load(key, upTo);
   },
-  make: async (simulationId, state) => {
+  make: (simulationId, state) => {
     const key = keyOf(simulationId);
-    if (key === undefined || state === undefined) return 0;
-    await files.save(key, state, false);
-    return state.seq;
+    if (key === undefined || state === undefined) return Promise.resolve(0);
+    files.save(key, state, false);
+    return Promise.resolve(state.seq);
   },
   letGo: (simulationId, seq) => {
     const key = keyOf(simulationId);

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type EmbeddedService, openEmbedded } from './embedded.js';
-import { StoreInUse } from './store/journal.js';
+import { type EmbeddedService, openEmbedded } from '../embedded.js';
+import { StoreInUse } from '../store/journal.js';
 
 const ORIGIN = 'https://any.origin.example';
 const MARKET = { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z', seed: 7 };
