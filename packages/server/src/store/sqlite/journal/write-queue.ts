@@ -56,7 +56,7 @@ export class WriteQueue {
 
   /** Rejects with the reason why the database cannot be opened. `onFatal`: the store has failed permanently; called once. */
   static async start(data: WriterData, onFatal: (error: Error) => void): Promise<WriteQueue> {
-    const worker = new Worker(workerUrl('sqlite/writer/journal-writer'), {
+    const worker = new Worker(workerUrl('sqlite/writer/writing-thread'), {
       workerData: data,
       name: 'journal-writer',
       ...WORKER_OPTIONS,

@@ -1,9 +1,9 @@
 /**
- * The thread that writes. It writes all batches that arrived while it was busy in one transaction with one sync, and then acknowledges
+ * What writes the journal, in a thread of its own or in place. It writes all batches that arrived while it was busy in one transaction with one sync, and then acknowledges
  * them. The main thread never waits for a disk.
  */
 import { setTimeout as later } from 'node:timers';
-import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { AnswerTable } from '../journal/answer-table.js';
 import type { Batch, FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from '../journal/batch.js';
@@ -350,7 +350,8 @@ function opened(directory: string | undefined, reserve: Reserve | undefined): Re
   }
 }
 
-function start(port: MessagePort, data: WriterData): void {
+/** Opens the journal of a directory and writes what arrives at the port of a thread. Tells why when it cannot. */
+export function writeInThread(port: MessagePort, data: WriterData): void {
   const reserve = new Reserve(data.directory);
   const own = portOfThread(port);
   try {
@@ -380,5 +381,3 @@ function openLog(
     return { log: new CommitLog(directory, { isAlone }), fullness: (error as Error).message };
   }
 }
-
-if (parentPort !== null) start(parentPort, workerData as WriterData);
