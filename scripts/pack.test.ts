@@ -88,7 +88,8 @@ it('the package: has a README of its own, whose commands, programs and links wor
     }
     for (const [code, printed] of [
       [blocksIn(text, 'js')[0], /^\d+(\.\d+)?\n$/],
-      [blocksIn(text, 'js')[1], /^187\.5\n$/],
+      [blocksIn(text, 'js')[1], /^\d+(\.\d+)?\n$/],
+      [blocksIn(text, 'js')[2], /^187\.5\n$/],
     ] as const) {
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code ?? ''], {
         cwd: folder,

@@ -21,10 +21,9 @@ function over<T extends CorporateAction['type']>(type: T, terms: Terms<T>, befor
   market.quote(CALL, '6.00', '6.00');
   market.quote(PUT, '2.00', '2.00');
   market.place(portfolio, { symbol: 'XYZ', quantity: 100 });
-  for (const symbol of [CALL, PUT]) market.place(portfolio, { symbol, assetClass: 'OPTION', quantity: 1 });
+  for (const symbol of [CALL, PUT]) market.place(portfolio, { symbol, quantity: 1 });
   const order = market.place(portfolio, {
     symbol: CALL,
-    assetClass: 'OPTION',
     quantity: 1,
     type: 'LIMIT',
     limit: '1.00',

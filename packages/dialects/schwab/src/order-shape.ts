@@ -15,8 +15,8 @@ import { instrumentIdOf, orderTime } from './wire.js';
 
 const PRICE_UNITS = 1e8;
 const QUANTITY_UNITS = 1e6;
-export const quantityOf = (units: number): number => units / QUANTITY_UNITS;
-export const priceOf = (units: number): number => units / PRICE_UNITS;
+const quantityOf = (units: number): number => units / QUANTITY_UNITS;
+const priceOf = (units: number): number => units / PRICE_UNITS;
 
 /** An id is the number of the order, after which of its replacements it names, and whether it names a part of a group. */
 const VERSIONS = 1_000_000_000_000;

@@ -20,7 +20,7 @@ const MIC = 'XNAS';
 const EXCHANGE = { exchange: 'Q', exchangeName: 'NASDAQ' };
 
 /** The middle of bid and ask, else the mark of `/v1`. */
-export const middleOf = ({ bid, ask, price }: Pick<Quote, 'bid' | 'ask' | 'price'>): number =>
+const middleOf = ({ bid, ask, price }: Pick<Quote, 'bid' | 'ask' | 'price'>): number =>
   bid === undefined || ask === undefined ? price : rounded((bid + ask) / 2);
 
 /** Sizes of shares are in round lots. */

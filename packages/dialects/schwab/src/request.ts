@@ -12,7 +12,7 @@ import {
 import { invalid, refused } from './refusals.js';
 import { json } from './wire.js';
 
-export type Fields = FormFields;
+type Fields = FormFields;
 
 /** A request with the fields of its query, which its route knows. */
 export interface SchwabCall extends DialectCall {

@@ -7,7 +7,7 @@ type Known = NonNullable<ReturnType<Desk['instrument']>>;
 const ROOT_LENGTH = 6;
 
 /** The symbol of `/v1` for one of Schwab's; undefined for a form that Schwab does not have. */
-export function symbolIn(text: string): string | undefined {
+function symbolIn(text: string): string | undefined {
   const given = text.trim().toUpperCase();
   if (/^\/[A-Z0-9]{1,12}$/.test(given)) return given.slice(1);
   if (/^\$[A-Z0-9.]{1,12}$/.test(given)) return given.slice(1);

@@ -19,7 +19,7 @@ export const tags = {
 export type Tag = keyof typeof tags;
 
 /** Subject of a request, and conditions beyond its scope. Required for every route, so that no route is open by omission. */
-export interface Access {
+interface Access {
   /** The simulation of the token, the market that every `main` follows, or neither. */
   readonly about: 'simulation' | 'market' | 'none';
   /** Tokens of a competition that may call it: those of entries, that of its market. */

@@ -132,7 +132,7 @@ export const cellName = (simulationId: string): string => `${CELLS}${simulationI
 export const CELL_SETTINGS = CELLS;
 
 /** Name of an entry whose tenant was erased (D279). */
-export const ERASED_ENTRANT = 'erased entrant';
+const ERASED_ENTRANT = 'erased entrant';
 
 /** An entry after the erasure of its tenant. It remains in its competition without an owner and a name. */
 export const withoutTenant = (entry: EntryNote): EntryNote => ({

@@ -12,7 +12,7 @@ export interface WhichPositions {
   readonly underlying?: string;
 }
 
-export interface PositionCondition extends WhichPositions, AmountBounds {
+interface PositionCondition extends WhichPositions, AmountBounds {
   readonly assetClass?: AssetClass;
   readonly quantity?: number;
 }
@@ -27,7 +27,7 @@ export interface OrderMatch {
   readonly clientOrderId?: string;
 }
 
-export interface OrderCondition extends AmountBounds {
+interface OrderCondition extends AmountBounds {
   readonly match: OrderMatch;
   readonly count?: number;
 }

@@ -19,7 +19,7 @@ export interface Correspondence {
 }
 
 /** A simulation that shows everything as recorded. */
-export const UNMASKED: Correspondence = {
+const UNMASKED: Correspondence = {
   symbolOf: (symbol) => symbol,
   shownAt: (at) => at,
   recordedAt: (at) => at,

@@ -91,7 +91,7 @@ describe('an embedded broker in memory', () => {
         await broker.fetch('http://x/v1/simulations', {
           method: 'POST',
           headers: { authorization: `Bearer ${broker.token}`, 'content-type': 'application/json' },
-          body,
+          ...(body !== undefined && { body }),
           ...(body instanceof ReadableStream && { duplex: 'half' }),
         })
       ).status;

@@ -74,7 +74,7 @@ export class DeskTrader {
 
 export type DeskScript = (trader: DeskTrader) => Promise<void>;
 
-export interface FailingScript {
+interface FailingScript {
   readonly name: string;
   readonly script: DeskScript;
   /** Index of the first assertion that fails, and the figure that it finds. */

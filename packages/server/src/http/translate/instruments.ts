@@ -153,12 +153,9 @@ const indexOf = ({ symbol, name }: ListedOf<'INDEX'>): IndexUnderlying => ({
 });
 
 /** Shares and cash of a contract that delivers more than shares of its underlying (D208). */
-export function shownDeliverables({
-  underlying,
-  deliverable,
-  others = [],
-  cash = Money.zero,
-}: OptionContract): { readonly deliverables?: Deliverable[] } {
+function shownDeliverables({ underlying, deliverable, others = [], cash = Money.zero }: OptionContract): {
+  readonly deliverables?: Deliverable[];
+} {
   if (others.length === 0 && cash === 0) return {};
   return {
     deliverables: [
