@@ -53,7 +53,7 @@ export function trading(visit: Visit): void {
     // Thousands are written with a comma, and half the buying power is a click.
     await form.getByLabel('Shares').fill('1,000');
     await form.getByRole('button', { name: 'Place order: Buy 1,000 MSFT, market' }).waitFor();
-    await page.getByText(/^It needs \$[\d,.]+ of buying power; /).waitFor(SOON);
+    await page.getByText(/^Requires \$[\d,.]+ of buying power; available: /).waitFor(SOON);
     // The rule appears next to the refusal, in the page.
     await page.getByRole('region', { name: 'Preview' }).getByRole('button', { name: 'Why' }).click();
     const rule = page.getByRole('complementary', { name: 'Rule', exact: true });
