@@ -176,7 +176,19 @@ describe('commands of the client in the documentation, executed in the order of 
   /** Programs of a server's machine, and commands that run until they are stopped: other tests execute them. */
   const ELSEWHERE = [
     ...SERVER_PROGRAMS,
-    ...['up', 'sandbox', 'mcp', 'watch', 'import', 'webhooks listen', 'competition verify', 'run', 'invite'],
+    ...[
+      'up',
+      'sandbox',
+      'mcp',
+      'watch',
+      'import',
+      'webhooks listen',
+      'competition verify',
+      'run',
+      'invite',
+      'tws',
+      'eval',
+    ],
   ];
   /** Ids that stand for those of earlier answers. Ids of webhooks do not: a delivery would leave this machine. */
   const FILLED = ['SIMULATION_ID', 'SNAPSHOT_ID', 'COMPETITION_ID'];

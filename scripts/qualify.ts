@@ -156,7 +156,7 @@ function report({ commit, batches }: State, names: readonly string[]): string {
         return `### ${name}, seed ${seed}\n\n\`${command}\`\n\n\`\`\`\n${said.join('\n')}\n\`\`\``;
       }),
   );
-  const [{ model = 'unknown' } = {}] = cpus();
+  const model = cpus()[0]?.model ?? 'unknown';
   return [
     '# Qualification',
     `Commit ${commit}. ${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node ${process.version}. Written by \`npm run qualify\`.`,

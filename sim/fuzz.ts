@@ -234,7 +234,7 @@ class Requests {
 
 /** As text of a query; half a surrogate pair has no encoding. */
 const wellFormed = (value: unknown): string =>
-  (typeof value === 'object' ? JSON.stringify(value) : String(value)).replace(/[\ud800-\udfff]/g, '?');
+  (typeof value === 'string' ? value : JSON.stringify(value)).replace(/[\ud800-\udfff]/g, '?');
 
 /** Why an answer breaks the contract; undefined = it does not. */
 function complaint(status: number, headers: Headers, text: string, ms: number): string | undefined {

@@ -133,10 +133,18 @@ export async function replayApple(
   let today = '';
   let highest = 0;
   let drawdown = 0;
+  let traded = 0;
   for (const { date } of days) {
     const before = today;
-    today = date;
     await api('POST', '/v1/simulation/clock/advance', { to: newYork(date, '09:45') });
+    // A closing that no schedule had, as by Hurricane Sandy in 2012, is known from its announcement on.
+    const { isOpen } = await api<{ readonly isOpen: boolean }>(
+      'GET',
+      `/v1/market-data/is-market-open/${SYMBOL}`,
+    );
+    if (!isOpen) continue;
+    today = date;
+    traded++;
     const isNewYear = before !== '' && before.slice(0, 4) !== date.slice(0, 4);
     const isNewMonth = before.slice(0, 7) !== date.slice(0, 7);
     if (date === LAST) await trade('sell', await held());
@@ -154,7 +162,7 @@ export async function replayApple(
   const { settledCash, pendingCash } = await api<Portfolio>('GET', portfolioPath);
   if (pendingCash !== 0) throw new Error(`${pendingCash} is still to be settled`);
   await owner('DELETE', `/v1/simulations/${simulation.simulationId}`);
-  return { finalCash: settledCash, days: days.length, orders, drawdown };
+  return { finalCash: settledCash, days: traded, orders, drawdown };
 }
 
 /** A wall time in New York with its offset, which the runtime knows. */

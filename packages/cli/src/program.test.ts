@@ -14,7 +14,7 @@ let sim: Sandbox;
 let access: readonly string[];
 
 beforeAll(async () => {
-  sim = await sandbox({ cash: 10_000, server: true });
+  sim = await sandbox({ cash: 10_000, server: true, ephemeral: false });
   const { simulationId } = sim;
   const { token } = await sim.client.call('createSimulationToken', { params: { simulationId } });
   access = ['--url', sim.client.transport.baseUrl, '--token', token];

@@ -232,8 +232,8 @@ export const EvaluationBody = ruled(
   (body, report) => {
     if (body.scenarios === undefined && body.suite === undefined)
       report.field('scenarios', 'must be an array, or suite must be given');
-    reportScenarios(body, report as Report);
-    reportScore(body.score, report as Report);
+    reportScenarios(body, report);
+    reportScore(body.score, report);
   },
 );
 export type EvaluationBody = Static<typeof EvaluationBody>;
@@ -245,8 +245,8 @@ export const UpdateEvaluationBody = ruled(
     { description: 'Fields that are left out keep their values.' },
   ),
   (body, report) => {
-    reportScenarios(body, report as Report);
-    reportScore(body.score, report as Report);
+    reportScenarios(body, report);
+    reportScore(body.score, report);
   },
 );
 export type UpdateEvaluationBody = Static<typeof UpdateEvaluationBody>;

@@ -74,7 +74,10 @@ const CALLBACK = 'https://127.0.0.1';
 /** The refresh token of a login, as after the click of a person. */
 async function schwabRefreshToken(url: string, { keyId, secretKey }: KeyPair): Promise<string | undefined> {
   const query = new URLSearchParams({ client_id: keyId, redirect_uri: CALLBACK });
-  const clicked = await fetch(`${url}/v1/oauth/authorize?${query}`, { method: 'POST', redirect: 'manual' });
+  const clicked = await fetch(`${url}/v1/oauth/authorize?${query.toString()}`, {
+    method: 'POST',
+    redirect: 'manual',
+  });
   const code = new URL(clicked.headers.get('location') ?? CALLBACK).searchParams.get('code') ?? '';
   const reply = await fetch(`${url}/v1/oauth/token`, {
     method: 'POST',

@@ -238,9 +238,10 @@ exit(5)
     );
     expect(given.get('TRADIER_ACCESS_TOKEN')).toMatch(/=PK[A-Z0-9]+\.[A-Za-z0-9]+$/);
     expect(given.get('TRADIER_ACCOUNT_NUMBER')).toMatch(/=VA\d{8}$/);
+    expect(given.get('SCHWAB_APP_KEY')).toMatch(/=0*PK/);
     expect(given.get('SANDPIT_URL')).toBe(`SANDPIT_URL=${server.url}`);
     expect(given.get('EDITOR')).toBe('EDITOR=ed');
-    for (const name of ['APCA_API_BASE_URL', 'SCHWAB_APP_KEY', 'ROBINHOOD_PASSWORD']) {
+    for (const name of ['APCA_API_BASE_URL', 'ROBINHOOD_PASSWORD']) {
       expect(given.has(name)).toBe(false);
       expect(err).toContain(name);
     }

@@ -23,7 +23,10 @@ function announce<T extends CorporateAction['type']>(market: TestMarket, type: T
 /** A portfolio with lots of XYZ at these prices, one purchase (or short sale) each. */
 function holding(
   lots: readonly (readonly [quantity: number, price: string])[],
-  { intent = 'BUY_TO_OPEN' as 'BUY_TO_OPEN' | 'SELL_TO_OPEN', cash = 1_000_000 } = {},
+  {
+    intent = 'BUY_TO_OPEN',
+    cash = 1_000_000,
+  }: { readonly intent?: 'BUY_TO_OPEN' | 'SELL_TO_OPEN'; readonly cash?: number } = {},
 ) {
   const market = audited(new TestMarket());
   const portfolio = market.openPortfolio({ type: 'MARGIN', cash });

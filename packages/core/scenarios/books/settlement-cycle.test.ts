@@ -11,7 +11,8 @@ describe('a trade settles at 09:00 New York of its settlement date', () => {
     ['2024-05-24', '2024-05-29', 'the last day of T+2, over Memorial Day'],
     ['2017-09-05', '2017-09-07', 'the first day of T+2'],
     ['2017-09-01', '2017-09-07', 'the last day of T+3, over Labor Day'],
-    ['2012-10-26', '2012-11-02', 'T+3 over the two days of Hurricane Sandy'],
+    ['2012-10-26', '2012-10-31', 'T+3 as agreed before the closings of Hurricane Sandy were announced'],
+    ['2012-10-31', '2012-11-05', 'T+3 after them'],
     // Banks are closed on Columbus Day and Veterans Day, and nothing settles (D127).
     ['2026-10-09', '2026-10-13', 'T+1 over Columbus Day'],
     ['2026-10-12', '2026-10-13', 'T+1 on Columbus Day, with the trades of the Friday before'],

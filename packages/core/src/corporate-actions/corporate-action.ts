@@ -12,7 +12,7 @@ interface OfShares {
 }
 
 /** New shares per old share, as announced: a decimal, or `new` shares for each `old` ones. */
-type AnnouncedRatio = number | { readonly new: number; readonly old: number };
+export type AnnouncedRatio = number | { readonly new: number; readonly old: number };
 
 /** `new` whole shares for `old`, without a common divisor. */
 export interface ShareRatio {
@@ -203,7 +203,7 @@ export const actionIdOf = ({ type, symbol, exDate }: CorporateAction): string =>
 export function hasSameTerms(a: CorporateAction, b: CorporateAction): boolean {
   const shown = (action: CorporateAction): string => {
     const { knownFrom: _, ...terms } = action;
-    const ratio = 'ratio' in terms && terms.ratio !== undefined ? wholeRatio(terms.ratio) : undefined;
+    const ratio = 'ratio' in terms ? wholeRatio(terms.ratio) : undefined;
     return JSON.stringify(
       Object.entries({ ...terms, ...(ratio !== undefined && { ratio: `${ratio.new}:${ratio.old}` }) }).sort(
         ([one], [other]) => (one < other ? -1 : 1),

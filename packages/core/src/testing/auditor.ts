@@ -1,4 +1,4 @@
-import type { CorporateAction } from '../corporate-actions/corporate-action.js';
+import type { AnnouncedRatio, CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
 import { Money } from '../values/money.js';
@@ -182,7 +182,12 @@ export class Auditor {
             if (key.startsWith(`${event.symbol} `))
               this.dividends.set(`${event.successor} ${key.slice(event.symbol.length + 1)}`, rate);
         return this.market.note(event.quotes);
+      case 'ObligationMoved':
+        this.noteMovedObligation(event);
+        return;
       // Events without an effect on the books.
+      case 'CallMoved':
+      case 'IdsTagged':
       case 'AccountOpened':
       case 'AccountUpdated':
       case 'PortfolioRenamed':
@@ -483,6 +488,17 @@ export class Auditor {
     if (isCashIn) obligation.cash += moved;
     else obligation.paid -= moved;
     if (order.assetClass === 'EQUITY') add(obligation.shares, symbol, signed);
+  }
+
+  /** What was due on a day without a session is due with what the next session settles. */
+  private noteMovedObligation({ portfolioId, date, to }: Extract<Event, { type: 'ObligationMoved' }>): void {
+    const portfolio = this.portfolio(portfolioId);
+    const moved = obligationOf(portfolio, date);
+    const joined = obligationOf(portfolio, to);
+    joined.cash += moved.cash;
+    joined.paid += moved.paid;
+    for (const [symbol, quantity] of moved.shares) add(joined.shares, symbol, quantity);
+    portfolio.obligations.delete(date);
   }
 
   private noteSettlement(event: Extract<Event, { type: 'ObligationSettled' }>): void {
@@ -882,7 +898,7 @@ function fits(
   if (big(event.amount ?? 0) !== cents(big(perShare), held)) return false;
   const { received, fraction = 0 } = event;
   if (!('newSymbol' in action) || action.newSymbol === undefined) return received === undefined;
-  const ratio = 'ratio' in action && action.ratio !== undefined ? action.ratio : 1;
+  const { ratio = 1 } = action as { readonly ratio?: AnnouncedRatio };
   const [more, old] =
     typeof ratio === 'number'
       ? [BigInt(Math.round(ratio * 1e6)), 1_000_000n]

@@ -415,37 +415,59 @@ export class Streamer {
       this.#answer(nothing, CODES.BAD_FORMAT, 'The message is not a request');
       return;
     }
-    for (const request of requests) {
-      if (this.#isOver) return;
-      await this.#handle(request);
-    }
+    for (const request of requests) if (!this.#hasEnded()) await this.#handle(request);
+  }
+
+  /** A method, because it may become true in every wait. */
+  #hasEnded(): boolean {
+    return this.#isOver;
+  }
+
+  /** Where the login leads; undefined before it. */
+  #desk(): Desk | undefined {
+    return this.#login.desk;
   }
 
   async #handle(request: Request): Promise<void> {
     const { service, command } = request;
     const { desk } = this.#login;
     if (service === 'ADMIN' && command === 'LOGIN') return this.#logIn(request);
-    if (desk === undefined) return this.#answer(request, CODES.NOT_LOGGED_IN, 'No login on this connection');
+    if (desk === undefined) {
+      this.#answer(request, CODES.NOT_LOGGED_IN, 'No login on this connection');
+      return;
+    }
     if (service === 'ADMIN' && command === 'LOGOUT') {
       this.#answer(request, CODES.SUCCESS, 'SUCCESS');
       this.#isOver = true;
-      return this.#visit.close(1000, 'logout');
+      this.#visit.close(1000, 'logout');
+      return;
     }
-    if (service === 'ADMIN') return this.#answer(request, CODES.BAD_FORMAT, 'Unknown command');
-    if (service === ACTIVITY) return this.#followActivity(request, desk);
-    if (isMarketService(service)) return this.#followMarket(request, service, desk);
+    if (service === 'ADMIN') {
+      this.#answer(request, CODES.BAD_FORMAT, 'Unknown command');
+      return;
+    }
+    if (service === ACTIVITY) {
+      this.#followActivity(request, desk);
+      return;
+    }
+    if (isMarketService(service)) {
+      this.#followMarket(request, service, desk);
+      return;
+    }
     this.#answer(request, CODES.SERVICE_NOT_AVAILABLE, 'Service not available');
   }
 
   async #logIn(request: Request): Promise<void> {
-    if (this.#login.desk !== undefined) return this.#answer(request, CODES.BAD_FORMAT, 'Logged in already');
+    if (this.#desk() !== undefined) {
+      this.#answer(request, CODES.BAD_FORMAT, 'Logged in already');
+      return;
+    }
     this.#loggingIn = request;
     const token = textOf(request.parameters['Authorization']).replace(/^Bearer /i, '');
     const isToken = /^[^\s]{1,4200}$/.test(token);
     const isIn = await this.#login.attempt(isToken ? bearerIn(token) : undefined);
     this.#loggingIn = undefined;
-    const { desk } = this.#login;
-    if (isIn !== true || desk === undefined || this.#isOver) {
+    if (isIn !== true || this.#desk() === undefined || this.#hasEnded()) {
       // The connection has ended, or another node has it.
       this.#isOver = true;
       return;

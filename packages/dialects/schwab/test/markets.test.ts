@@ -225,7 +225,7 @@ it('a vertical spread: placed at a net price, shown with its legs, filled, in po
   expect(total).toBeCloseTo(account.currentBalances.cashBalance, 2);
   for (const bad of [
     '',
-    `${range}`,
+    range,
     `${range}&types=LOAN`,
     `${range}&types=TRADE&symbol=NOPE`,
     'startDate=x&endDate=y&types=TRADE',

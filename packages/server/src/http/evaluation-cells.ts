@@ -44,7 +44,7 @@ export const cellWork = (store: Store): CellWork => ({
       principal: { by },
       params: { portfolioId },
       query: {},
-      body: shownImport(simulation, fixture.import as ImportBody),
+      body: shownImport(simulation, fixture.import),
       status: 201,
       pending: undefined,
     } as unknown as Call<'importPositions'>);

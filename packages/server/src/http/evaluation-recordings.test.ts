@@ -121,9 +121,7 @@ it('cells: no answer shows a ticker or a date of the recording, and each cell ha
   const evaluation = await vi.waitUntil(
     async () => {
       const { body } = await owner.get(at);
-      return (body.matrix as Body[]).every(({ journalHash }) => journalHash !== undefined)
-        ? (body as Body)
-        : undefined;
+      return (body.matrix as Body[]).every(({ journalHash }) => journalHash !== undefined) ? body : undefined;
     },
     { timeout: 20_000, interval: 20 },
   );

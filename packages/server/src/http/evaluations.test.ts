@@ -87,7 +87,7 @@ async function done(path: string): Promise<Body> {
     async () => {
       const { body: evaluation } = await owner.get(path);
       const rows = evaluation.matrix as Body[];
-      return rows.every(({ journalHash }) => journalHash !== undefined) ? (evaluation as Body) : undefined;
+      return rows.every(({ journalHash }) => journalHash !== undefined) ? evaluation : undefined;
     },
     { timeout: 10_000, interval: 10 },
   );
@@ -167,7 +167,7 @@ describe('evaluations', () => {
       expect(texts).not.toContain(hidden);
     const step = await run.client.post('/v1/simulation/step', { advance: { by: 'PT1H' } });
     expect(step.body.now).toBe('2026-01-05T15:30:00.000Z');
-    const row = (await owner.get(path)).body.matrix[0] as Body;
+    const row = (await owner.get(path)).body.matrix[0];
     expect(row.calls).toMatchObject({ orders: 1, refused: 0, steps: 1 });
     // The owner's simulations do not have it.
     const listed = await owner.get('/v1/simulations');
@@ -367,7 +367,7 @@ describe('evaluations', () => {
     expect(hold.calls.orders).toBe(2);
     expect(hold.metrics.pnl).not.toBe(0);
     expect(noop.score).toBe(0);
-    expect(random.calls.orders + random.calls.refused).toBeLessThanOrEqual(2);
+    expect(Number(random.calls.orders) + Number(random.calls.refused)).toBeLessThanOrEqual(2);
     expect(evaluation.status).toBe('OPEN');
     expect(evaluation.paired).toHaveLength(3);
   });
@@ -436,7 +436,7 @@ describe('evaluations', () => {
       json
         .trim()
         .split('\n')
-        .map((line) => (JSON.parse(line) as Body).seed),
+        .map((line) => JSON.parse(line).seed),
     ).toEqual([1, 2]);
   });
 
@@ -451,7 +451,7 @@ describe('evaluations', () => {
     const lines = file
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as Body);
+      .map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({
       type: 'evaluation',
       format: 1,
@@ -460,7 +460,7 @@ describe('evaluations', () => {
     expect(lines[1]).toMatchObject({ type: 'row', entrant: 'mia' });
     expect(lines.at(-1)).toMatchObject({ type: 'trailer', hash: lines[1]?.journalHash as string });
     expect(file).not.toContain((runs[0] as Run).cell.token);
-    const log = JSON.parse(await textOf(`${path}/export?format=inspect&entrant=mia`)) as Body;
+    const log = JSON.parse(await textOf(`${path}/export?format=inspect&entrant=mia`));
     expect(log).toMatchObject({ version: 2, samples: [{ id: 'a day/1', epoch: 1 }] });
   });
 
@@ -468,9 +468,9 @@ describe('evaluations', () => {
     const other = await TestApp.open();
     const grant = { tenantId: 'owner', tier: 'ENTERPRISE' as const, scope: 'trade read simulate' };
     const first = other.as(grant);
-    const { evaluationId } = (await first.post('/v1/evaluations', body({ callLimit: 10 }))).body as Body;
+    const { evaluationId } = (await first.post('/v1/evaluations', body({ callLimit: 10 }))).body;
     const path = `/v1/evaluations/${evaluationId as string}`;
-    const { cells } = (await first.post(`${path}/entries`, { entrant: 'mia' })).body as Body;
+    const { cells } = (await first.post(`${path}/entries`, { entrant: 'mia' })).body;
     const { token } = cells[0] as { token: string };
     await other.withToken(token).get('/v1/evaluation');
     await other.withToken(token).post('/v1/simulation/clock/advance', { by: 'PT1H' });
@@ -484,7 +484,7 @@ describe('evaluations', () => {
       async () => (await third.as(grant).get(path)).body.matrix[0].journalHash !== undefined,
       { timeout: 10_000, interval: 10 },
     );
-    const { matrix, status } = (await third.as(grant).get(path)).body as Body;
+    const { matrix, status } = (await third.as(grant).get(path)).body;
     expect([status, matrix[0].reason, matrix[0].calls.requests]).toEqual(['DONE', 'END', 4]);
     await third.as(grant).delete(path);
     expect((await third.withToken(token).get('/v1/evaluation')).status).toBe(401);

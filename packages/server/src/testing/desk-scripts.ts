@@ -21,8 +21,8 @@ export class DeskTrader {
   }
 
   async bid(symbol: string): Promise<number> {
-    const { body } = await this.#client.get(`/v1/market-data/quote/${symbol}`);
-    return (body as { readonly bid: number }).bid;
+    const answer = await this.#client.get(`/v1/market-data/quote/${symbol}`);
+    return (answer.body as { readonly bid: number }).bid;
   }
 
   async advanceTo(to: string): Promise<void> {
@@ -52,8 +52,8 @@ export class DeskTrader {
   async callOn(underlying: string): Promise<string> {
     const expiration = '2026-02-20';
     const path = `/v1/market-data/options/${underlying}/chain?expiration=${expiration}`;
-    const { body } = await this.#client.get(path);
-    const { underlyingPrice, contracts } = body as Chain;
+    const answer = await this.#client.get(path);
+    const { underlyingPrice, contracts } = answer.body as Chain;
     const call = contracts.find(
       ({ optionType, strike }) => optionType === 'CALL' && strike > underlyingPrice,
     );

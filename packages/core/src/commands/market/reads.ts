@@ -256,6 +256,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
         for (const { terms } of orders)
           for (const symbol of ofOrder(state, terms.number)) symbols.add(symbol);
       return;
+    case 'ANNOUNCEMENT':
     case 'LIMIT_STATE':
     case 'INTEREST_POST':
     case 'SETTLEMENT':

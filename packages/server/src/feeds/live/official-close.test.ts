@@ -59,7 +59,7 @@ it('a live day with an official close and a split overnight is recorded, and its
   const [expected, acceptedAt, end] = [await executionsOf(day.app), await acceptancesOf(day.app), day.now];
   await day.close();
   expect(await readFile(join(recording, 'corporate_actions.csv'), 'utf8')).toBe(
-    'ex_date,symbol,type,split_new_for_old,cash_per_share\n2026-01-06,AAPL,split,4:1,\n',
+    'ex_date,symbol,type,split_new_for_old,cash_per_share,declared,new_symbol,basis_percent,pay_date\n2026-01-06,AAPL,split,4:1,,,,,\n',
   );
   const replay = await replayed(recording, [ON_CLOSE, NEXT_DAY], acceptedAt, end, QUARTER_TO_FOUR);
   expect(await executionsOf(replay)).toEqual(expected);

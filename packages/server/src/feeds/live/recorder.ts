@@ -51,7 +51,7 @@ const ACTIONS_HEADER =
 function actionLine(action: CorporateAction): string {
   const { exDate, symbol, type } = action;
   const split = splitOf(action)?.ratio;
-  const given = 'ratio' in action && action.ratio !== undefined ? wholeRatio(action.ratio) : undefined;
+  const given = 'ratio' in action ? wholeRatio(action.ratio) : undefined;
   const ratio = split ?? given;
   const cash = isDividend(action)
     ? action.amountPerShare

@@ -3,7 +3,7 @@ import type { StoredRoundTrips, StoredRows } from '@sandpit/analytics';
 import type { StoredRecorder } from './portfolio-record.js';
 
 /** Grows with each change of what is derived from a history, which a test notices: bytes of any other format are not used. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 const NEWLINE = 10;
 

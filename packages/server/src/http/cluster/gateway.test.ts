@@ -560,9 +560,9 @@ describe('A gateway', () => {
     };
     return seenBodies;
   };
-  const put = (at: string, body: Buffer, tenant = 'token', more = {}): Promise<Response> =>
+  const put = (at: string, body: Buffer, tenant = 'token', more = {}, method = 'PUT'): Promise<Response> =>
     fetch(`${at}/v1/orders`, {
-      method: 'PUT',
+      method,
       body,
       headers: { authorization: `Bearer ${tenant}`, ...more },
     });
@@ -582,11 +582,15 @@ describe('A gateway', () => {
       if (requests > 1) return whole(asked, response);
       asked.resume().once('end', () => response.destroy());
     };
-    const answered = await put(other, long, 'token', { 'idempotency-key': 'k' });
+    const answered = await put(other, long, 'token', { 'idempotency-key': 'k' }, 'POST');
     expect(await answered.text()).toBe(digestOf(long));
     expect([requests, bodies.heldBytes]).toEqual([2, 0]);
-    requests = 0;
-    expect((await put(other, long)).status).toBe(503);
+    // Without a key, and with one that a change of an order does not honor.
+    for (const more of [{}, { 'idempotency-key': 'k' }]) {
+      requests = 0;
+      expect((await put(other, long, 'token', more)).status).toBe(503);
+      expect(requests).toBe(1);
+    }
   });
 
   it('does not forward the body of a GET', async () => {

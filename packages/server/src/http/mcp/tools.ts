@@ -395,6 +395,12 @@ const CONTROL: Readonly<Record<string, Definition>> = {
     of: ['addCorporateActions', 'pushQuotes'],
     optional: ['actions', 'quotes'],
     more: {
+      actions: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          '`{ type, symbol, exDate, … }`; SPLIT: ratio `{ new, old }`; CASH_DIVIDEND: amountPerShare, payDate?; SPECIAL_DIVIDEND, DELISTING: cashPerShare, payDate?; STOCK_DIVIDEND: rate; SYMBOL_CHANGE: newSymbol; SPIN_OFF: newSymbol, ratio, basisPercent; MERGER: newSymbol with ratio, cashPerShare, payDate?.',
+      },
       instruments: {
         type: 'array',
         items: { type: 'object' },

@@ -165,8 +165,7 @@ export function clockOf(simulation: Simulation): Clock {
 export function corporateActionOf(action: CorporateAction, today: TradingDate): CoreAction {
   const symbol = plainSymbol(action.symbol, today);
   const exDate = TradingDate.of(action.exDate);
-  const payDate =
-    'payDate' in action && action.payDate !== undefined ? { payDate: TradingDate.of(action.payDate) } : {};
+  const payDate = 'payDate' in action ? { payDate: TradingDate.of(action.payDate) } : {};
   switch (action.type) {
     case 'SPLIT':
       return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
@@ -212,7 +211,7 @@ function shownTerms(
   ShownAction,
   'ratio' | 'payDate' | 'amountPerShare' | 'cashPerShare' | 'rate' | 'newSymbol' | 'basisPercent'
 > {
-  const payDate = 'payDate' in action && action.payDate !== undefined ? { payDate: action.payDate } : {};
+  const payDate = 'payDate' in action ? { payDate: action.payDate } : {};
   switch (action.type) {
     case 'SPLIT':
       return { ratio: action.ratio };
