@@ -897,7 +897,7 @@ function fits(
   const perShare = 'cashPerShare' in action ? (action.cashPerShare ?? 0) : 0;
   if (big(event.amount ?? 0) !== cents(big(perShare), held)) return false;
   const { received, fraction = 0 } = event;
-  if (!('newSymbol' in action) || action.newSymbol === undefined) return received === undefined;
+  if (!('newSymbol' in action)) return received === undefined;
   const { ratio = 1 } = action as { readonly ratio?: AnnouncedRatio };
   const [more, old] =
     typeof ratio === 'number'
