@@ -703,6 +703,8 @@ export class Evaluations {
     await this.#stop(cell, simulation);
     const end = Instant.ofMs(cell.note.end);
     if (simulation.now() < end) await simulation.moveClock(end);
+    // What is due at the end may be executed in parts: figures, hash and file contain all of it.
+    await simulation.catchUp();
     await simulation.durable();
     const { kept, note } = cell;
     const scenario = kept.note.definition.scenarios[note.scenario];
