@@ -95,7 +95,7 @@ export function invitations(visit: Visit): void {
       .toMatch(/^Ada <b>L<\/b>\s+\$10,000\.00/);
     await roster.getByRole('button', { name: 'Delete Ada <b>L</b>' }).click();
     await expect.poll(() => roster.locator('tbody tr').count(), SOON).toBe(CLASS - 1);
-    await ada.getByText('The token is no longer valid').waitFor(SOON);
+    await ada.locator('#content').getByText('The token is no longer valid').waitFor(SOON);
 
     await page.getByRole('link', { name: 'All invitations' }).click();
     await page.getByRole('button', { name: 'Delete Finance <b>101</b>' }).click();

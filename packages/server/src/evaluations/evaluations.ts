@@ -67,6 +67,8 @@ interface CellPreparation {
 }
 
 interface EndedRun {
+  /** The last record that counts. */
+  readonly last: number;
   readonly note: CellNote;
   readonly scenario: ShownScenario;
   readonly settings: EvaluationTerms['settings'][number];
@@ -712,7 +714,7 @@ export class Evaluations {
     if (scenario === undefined || settings === undefined) return;
     const last = simulation.published;
     const { work, store } = this.#deps;
-    const result = await work.result(simulation, { note, scenario, settings });
+    const result = await work.result(simulation, { note, scenario, settings, last });
     const journalHash = await journalHashOfCell(store, note.id, last);
     if (cell.isGone) return;
     this.#change(cell, { result: { ...result, journalHash, last } });

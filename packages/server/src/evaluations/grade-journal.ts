@@ -10,6 +10,8 @@ import { Grader, type GradingTerms } from './grader.js';
 /** A journal to grade, with what its first record follows. */
 export interface JournalToGrade {
   readonly records: JournalRecords;
+  /** The last record that counts; undefined = all. */
+  readonly upTo?: number | undefined;
   readonly rules: Rules;
   readonly origin: Origin;
 }
@@ -25,7 +27,7 @@ export interface GradedJournal {
 
 /** Applies the journal of a cell and grades its tasks. The event loop runs between records. */
 export async function gradeJournal(
-  { records, rules, origin }: JournalToGrade,
+  { records, upTo, rules, origin }: JournalToGrade,
   tasks: readonly Task[],
   terms: GradingTerms,
 ): Promise<GradedJournal> {
@@ -39,6 +41,7 @@ export async function gradeJournal(
     applyPayload(brokerage, at, payload);
     grader.after(Instant.ofMs(at), seq, payload);
     sequence = seq;
+    if (seq === upTo) break;
     await slice.breathe();
   }
   return { tasks: grader.results(), brokerage, sequence, grader };

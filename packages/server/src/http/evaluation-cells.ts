@@ -53,7 +53,7 @@ export const cellWork = (store: Store): CellWork => ({
       : { portfolioId };
   },
 
-  async result(simulation, { note, scenario, settings }) {
+  async result(simulation, { note, scenario, settings, last }) {
     const history = await simulation.past();
     const entry = store.registry.simulation(note.id);
     if (entry === undefined) throw new StoreUnavailable('the simulation of the cell is gone');
@@ -69,6 +69,7 @@ export const cellWork = (store: Store): CellWork => ({
         rules: simulation.brokerage.rules,
         ...(note.from !== undefined && { from: note.from }),
         endsAt: note.end,
+        upTo: last,
       },
       tasks ?? [],
       {

@@ -61,13 +61,14 @@ async function grade(
   { id }: Cell,
   assert: readonly Assertion[],
   more: Partial<GradingTerms> = {},
+  upTo?: number,
 ): Promise<TaskResult> {
   const { journal, registry } = test.store;
   const origin = originOf(JSON.parse(registry.simulation(id)?.config ?? '') as KeptConfig);
   const {
     tasks: [result],
   } = await gradeJournal(
-    { records: journal.read(id, 0), rules: rulesNamed(listsFor(registry, id), origin.rules), origin },
+    { records: journal.read(id, 0), upTo, rules: rulesNamed(listsFor(registry, id), origin.rules), origin },
     [{ name: 'task', instructions: 'Trade.', assert }],
     {
       startsAt: Instant.ofMs(Date.parse(START)),
@@ -123,6 +124,17 @@ describe('Grader: a day with two trades', () => {
         ...why,
       },
     });
+
+  it('is the same whatever is recorded after the last record that counts', async () => {
+    const own = await day();
+    const assert: Assertion[] = [{ when: 'end', position: { ...AAPL, quantity: 50 } }];
+    const last = await test.store.journal.lastSeq(own.id);
+    const before = await grade(own, assert, {}, last);
+    await order(own, { positionIntent: 'SELL_TO_CLOSE', orderType: 'LIMIT', limitPrice: 99, quantity: 1 });
+    expect(await test.store.journal.lastSeq(own.id)).toBeGreaterThan(last);
+    expect(await grade(own, assert, {}, last)).toEqual(before);
+    expect(await grade(own, assert)).not.toEqual(before);
+  });
 
   it('end: judges the state at the end of the market, or at `until`', async () => {
     await passes({ when: 'end', position: { ...AAPL, quantity: 60 } });

@@ -23,6 +23,8 @@ export interface EndedCell {
   readonly from?: number;
   /** End of its market, as it shows it; simulated ms. */
   readonly endsAt: number;
+  /** Its last record that counts; absent = the last one in the journal. */
+  readonly upTo?: number;
 }
 
 export interface CellResult {
@@ -38,9 +40,9 @@ export async function cellResult(
   tasks: readonly Task[],
   terms: GradingTerms,
 ): Promise<CellResult> {
-  const { simulationId, config, rules } = cell;
+  const { simulationId, config, rules, upTo } = cell;
   const records = source.journal.read(simulationId, 0);
-  const graded = await gradeJournal({ records, rules, origin: originOf(config) }, tasks, terms);
+  const graded = await gradeJournal({ records, upTo, rules, origin: originOf(config) }, tasks, terms);
   return { metrics: await metricsOf(source, cell, graded), tasks: graded.tasks };
 }
 

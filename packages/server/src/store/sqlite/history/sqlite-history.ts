@@ -622,7 +622,8 @@ export class SqliteHistory implements History {
     this.#opening = this.#letGo(false).then(async () => {
       if (delayMs > 0)
         await later(delayMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => undefined);
-      if (!this.#isClosed) await this.#open(reason);
+      // A close ends the pause; what is missing is made at the next start.
+      if (!this.#isEnding) await this.#open(reason);
       this.#isReplacing = false;
     });
     for (const cell of this.#cells.values()) this.#makeAgain(cell, this.#opening);
