@@ -40,6 +40,49 @@ const seed = Type.Union([text(), Type.Integer()], {
   'x-expected': 'must be a string or an integer',
 });
 
+/** Most days of a market with a regime: its prices have no bounds. */
+const LONGEST_REGIME_DAYS = 731;
+
+const positiveUpTo = (maximum: number, description: string) =>
+  Type.Number({
+    exclusiveMinimum: 0,
+    maximum,
+    description,
+    'x-expected': `must be a positive number of at most ${maximum}`,
+  });
+
+const MarketRegime = closed('MarketRegime', {
+  drift: Type.Number({
+    minimum: -2,
+    maximum: 2,
+    description:
+      'Expected return of the market a year, continuous (0.1 = 10 %). A symbol has its exposure to the market times that.',
+    'x-expected': 'must be a number from -2 to 2',
+  }),
+  volatility: positiveUpTo(
+    1,
+    'Volatility of the market a year (usual: 0.143). Every symbol keeps its proportion to it.',
+  ),
+  jumps: optional(
+    closed('MarketJumps', {
+      perYear: positiveUpTo(250, 'Expected jumps of a symbol a year.'),
+      size: positiveUpTo(0.5, 'Standard deviation of a jump, logarithmic (0.05 = about 5 %).'),
+    }),
+  ),
+  gap: optional(
+    positiveUpTo(
+      0.2,
+      'Standard deviation of an additional move of the market before each trading day, logarithmic.',
+    ),
+  ),
+});
+
+const regime = Type.Union([Type.Literal('no-edge'), MarketRegime], {
+  description:
+    'Behavior of a synthetic market. `no-edge`: usual volatilities, and the middle of every market is a martingale, so that the expected profit of any strategy is minus its costs; shares alone. Absent = the usual synthetic market, which is pulled toward its base prices over years.',
+  'x-expected': 'must be no-edge or an object',
+});
+
 export const EvaluationMarket = ruled(
   closed('EvaluationMarket', {
     ...CompetitionMarket.properties,
@@ -48,8 +91,18 @@ export const EvaluationMarket = ruled(
       description:
         '`manual`: the entrant advances the clock of each cell. `scaled`: it runs from the first request of the cell.',
     }),
+    regime: optional(regime),
   }),
-  (body, report) => ruleOf(CompetitionMarket)?.(body, report as never),
+  (body, report) => {
+    ruleOf(CompetitionMarket)?.(body, report as never);
+    const { feed, start, end } = body;
+    if (body.regime === undefined) return;
+    if (typeof feed === 'string' && feed !== 'synthetic')
+      report.field('regime', `should not exist for ${feed} feeds`);
+    if (typeof start !== 'string' || typeof end !== 'string') return;
+    if (Date.parse(end) - Date.parse(start) > LONGEST_REGIME_DAYS * 86_400_000)
+      report.field('end', 'must be at most two years after start for a market with a regime');
+  },
 );
 export type EvaluationMarket = Static<typeof EvaluationMarket>;
 

@@ -219,6 +219,7 @@ export function unconnectedFeedOpener(
         return new SyntheticFeed({
           seed: config.draw === undefined ? (config.pathSeed ?? config.seed) : drawOf(config.draw),
           ...(config.reseeded !== undefined && { reseeded: config.reseeded }),
+          ...(config.regime !== undefined && { regime: config.regime }),
           calendar,
           riskFreeRate,
         });

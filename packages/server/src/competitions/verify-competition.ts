@@ -276,7 +276,7 @@ export function differingFromJournal(
           { parts: asFiled(mask, config), key: maskKey },
           config.mask?.sessions ?? FIRST_OF_NONE,
         );
-  for (const field of ['feed', 'clock', 'calendar', 'speed', 'luld', 'mask'] as const)
+  for (const field of ['feed', 'clock', 'calendar', 'speed', 'luld', 'mask', 'regime'] as const)
     compare(expected[field], config[field], `market.${field}`);
   compare(expected.replay?.symbols, config.replay?.symbols, 'market.replay');
   if (competition === undefined) return wrong;

@@ -2,6 +2,7 @@
 import { Instant, isCalendar, SessionMap, TradingDate } from '@sandpit/core';
 import type { RulesInForce } from '@sandpit/core';
 import type { MaskTerms } from '../feeds/mask.js';
+import type { Regime } from '../feeds/regime.js';
 import {
   closedObject,
   isRecord,
@@ -45,6 +46,7 @@ const VISIBLE = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u;
 const LONGEST_MS = 8.64e15;
 const FASTEST = 1_000_000;
 const MOST_WEEKS = 9999;
+const LARGEST_DRIFT = 2;
 const MOST_SYMBOLS = 500;
 const LONGEST_SYMBOL = 32;
 
@@ -128,6 +130,17 @@ const config = closedObject<FiledConfig>({
     }),
   ),
   draw: optionally(secret),
+  regime: optionally(
+    closedObject<Regime>({
+      start,
+      drift: numberFrom(-LARGEST_DRIFT, LARGEST_DRIFT),
+      volatility: optionally(numberFrom(0, 1)),
+      jumps: optionally(
+        closedObject<NonNullable<Regime['jumps']>>({ perYear: numberFrom(0, 365), size: numberFrom(0, 1) }),
+      ),
+      gap: optionally(numberFrom(0, 1)),
+    }),
+  ),
   pathSeed: optionally(seed),
   reseeded: optionally(generations(closedObject<{ after: number; seed: number }>({ after: instant, seed }))),
   fork: optionally(fork),

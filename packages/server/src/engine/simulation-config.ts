@@ -1,6 +1,7 @@
 import type { Calendar, EarlyAssignment, Instant, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { MaskParts, MaskTerms } from '../feeds/mask.js';
+import type { Regime } from '../feeds/regime.js';
 
 export type { MaskParts } from '../feeds/mask.js';
 
@@ -52,6 +53,8 @@ export interface SimulationConfig {
   readonly ttl?: { readonly text: string; readonly ms: number };
   /** 128 bits, hexadecimal, from which the synthetic path of a competition is drawn in addition to the seed. Never shown before its end. */
   readonly draw?: string;
+  /** Behavior of the synthetic market of an evaluation; absent = the usual one. */
+  readonly regime?: Regime;
   /** Seed of the synthetic path when it differs from `seed`: for forks. */
   readonly pathSeed?: number;
   /** Points where the synthetic path continues with other seeds, oldest first. */

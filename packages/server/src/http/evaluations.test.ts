@@ -1,8 +1,15 @@
 /** Evaluations over HTTP (D210): one server, small evaluations on synthetic markets. */
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { standbyFrom } from '../engine/checkpoint.js';
 import { canonicalDigest } from '../evaluations/canonical-json.js';
+import { verifyEvaluation } from '../evaluations/verify-evaluation.js';
+import { openMemoryStore } from '../store/sqlite/memory-store.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
+import { evaluationReader } from './evaluation-reader.js';
 
 let test: TestApp;
 let owner: TestClient;
@@ -101,6 +108,18 @@ async function textOf(url: string, accept = 'application/json'): Promise<string>
   return text;
 }
 
+/** Problems that the verification of an exported file finds. */
+async function problemsOf(file: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sandpit-regimes-'));
+  try {
+    writeFileSync(join(folder, 'evaluation.ndjson'), file);
+    const reader = evaluationReader(() => openMemoryStore({ standbyFrom }));
+    return (await verifyEvaluation(join(folder, 'evaluation.ndjson'), reader)).problems.join('\n');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const toEnd = (run: Run): Promise<Reply> => run.client.post('/v1/simulation/clock/advance', { by: 'P30D' });
 
 describe('evaluations', () => {
@@ -127,6 +146,30 @@ describe('evaluations', () => {
     [
       { scenarios: [scenario({ market: { clock: 'wall' } })] },
       'scenarios.0.market.clock must be manual or scaled',
+    ],
+    [
+      { scenarios: [scenario({ market: { regime: 'calm' } })] },
+      'scenarios.0.market.regime must be no-edge or an object',
+    ],
+    [
+      { scenarios: [scenario({ market: { regime: { drift: 3, volatility: 0.2 } } })] },
+      'scenarios.0.market.regime.drift must not be greater than 2',
+    ],
+    [
+      { scenarios: [scenario({ market: { regime: 'no-edge', feed: 'replay' } })] },
+      'scenarios.0.market.regime should not exist for replay feeds',
+    ],
+    [
+      { scenarios: [scenario({ market: { regime: 'no-edge', end: '2029-01-06T21:00:00Z' } })] },
+      'scenarios.0.market.end must be at most two years after start for a market with a regime',
+    ],
+    [
+      {
+        scenarios: [
+          scenario({ market: { regime: 'no-edge' }, rules: { assetClasses: ['EQUITY', 'OPTION'] } }),
+        ],
+      },
+      'scenarios.0.rules.assetClasses must be EQUITY alone for the regime no-edge',
     ],
     [
       { scenarios: [scenario({ rules: { brokerId: 'nobody' } })] },
@@ -220,6 +263,32 @@ describe('evaluations', () => {
     const [row] = (await done(path)).matrix as [Body];
     expect(row).toMatchObject({ reason: 'END', finishedAt: '2026-01-05T15:30:00.000Z' });
     expect((await run.client.post('/v1/simulation/clock/advance', { by: 'PT1H' })).status).toBe(409);
+  });
+
+  it('regimes: decide the market of a cell, equal for all entrants, and are verified', async () => {
+    const regimes = ['no-edge', { drift: 1, volatility: 0.5, jumps: { perYear: 50, size: 0.1 }, gap: 0.02 }];
+    const { path } = await create({
+      scenarios: regimes.map((regime, index) => scenario({ name: `market ${index}`, market: { regime } })),
+    });
+    const priceOf = async ({ client }: Run): Promise<number> =>
+      (await client.get('/v1/market-data/quote/AAPL')).body.price as number;
+    const first = await enter(path);
+    const second = await enter(path, 'noah');
+    const begun = await Promise.all(first.runs.map(priceOf));
+    // Every symbol begins at its base price: AAPL at 228.40.
+    for (const price of begun) expect(Math.abs(price - 228.4)).toBeLessThan(0.05);
+    for (const { client } of [...first.runs, ...second.runs])
+      await client.post('/v1/simulation/clock/advance', { by: 'PT20H' });
+    const moved = await Promise.all(first.runs.map(priceOf));
+    expect(await Promise.all(second.runs.map(priceOf))).toEqual(moved);
+    expect(moved[0]).not.toBe(moved[1]);
+    expect((await first.runs[0]?.client.get('/v1/evaluation'))?.text).not.toMatch(/regime|no-edge/);
+    for (const run of [...first.runs, ...second.runs]) await run.client.post('/v1/evaluation/finish');
+    await done(path);
+    const file = await textOf(`${path}/export`);
+    expect(await problemsOf(file)).toBe('');
+    const other = file.replace('"regime":"no-edge"', '"regime":{"drift":0,"volatility":0.1}');
+    expect(await problemsOf(other)).toContain('market.regime is not that of the journal');
   });
 
   it('ephemeral: cells are in memory alone, and the evaluation ends with the process', async () => {

@@ -28,16 +28,47 @@ const REACH = Float64Array.from({ length: LEVELS + 1 }, (_, level) =>
   MIDDLE_SCALE.slice(1, level + 1).reduce((sum, scale) => sum + scale, 0),
 );
 
+/** Values at the cuts, by number of the block that begins there. */
+export type Cuts = (block: number) => number;
+
+/** Independent cuts: the path is stationary over years. */
+const stationaryCuts =
+  (draws: Draws): Cuts =>
+  (block) =>
+    CUT_SCALE * draws.of(block * BLOCK_SECONDS);
+
+/** Cuts of a random walk that is 0 at the cut before a second: with normal draws the path has independent increments. */
+export function wanderingCuts(draws: Draws, second: number): Cuts {
+  const origin = Math.floor(second / BLOCK_SECONDS);
+  const scale = Math.sqrt(BLOCK_SECONDS);
+  const stepOf = (block: number): number => scale * draws.of(block * BLOCK_SECONDS);
+  const later = [0];
+  const earlier = [0];
+  return (block) => {
+    const distance = Math.abs(block - origin);
+    const known = block < origin ? earlier : later;
+    while (known.length <= distance) {
+      const last = known[known.length - 1] as number;
+      // Each cut but the origin owns the step that leads away from the origin.
+      if (block < origin) known.push(last - stepOf(origin - known.length));
+      else known.push(last + stepOf(origin + known.length));
+    }
+    return known[distance] as number;
+  };
+}
+
 export class BrownianPath {
   private readonly draws: Draws;
+  private readonly cut: Cuts;
   private block = Number.NaN;
   private offset = 0;
   /** The ends of the interval of each length that the last second lies in. */
   private readonly left = new Float64Array(LEVELS + 1);
   private readonly right = new Float64Array(LEVELS + 1);
 
-  constructor(draws: Draws) {
+  constructor(draws: Draws, cuts = stationaryCuts(draws)) {
     this.draws = draws;
+    this.cut = cuts;
   }
 
   /** The value at a whole second. */
@@ -115,9 +146,5 @@ export class BrownianPath {
       }
       intervals = halves;
     }
-  }
-
-  private cut(block: number): number {
-    return CUT_SCALE * this.draws.of(block * BLOCK_SECONDS);
   }
 }

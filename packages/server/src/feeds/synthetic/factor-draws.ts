@@ -7,6 +7,8 @@ import type { Draws } from './brownian-path.js';
 
 /** Daily volatility of the market factor. */
 const MARKET_VOLATILITY = 0.009;
+/** The same a year. */
+export const USUAL_MARKET_VOLATILITY = MARKET_VOLATILITY * Math.sqrt(252);
 /** Part of a share's daily volatility that its sector explains. */
 const SECTOR_SHARE = 0.35;
 /** The path moves at every second of the year, the volatility of an instrument is per trading day. */
@@ -20,25 +22,47 @@ function drawOf(hash: number): number {
   return ((hash & 255) + ((hash >>> 8) & 255) + ((hash >>> 16) & 255) + (hash >>> 24) - 510) / DEVIATION;
 }
 const DEVIATION = Math.sqrt((256 * 256 - 1) / 3);
-const LARGEST_DRAW = 510 / DEVIATION;
+
+/** Draws with mean 0 and variance 1 from hashes. */
+export interface DrawKind {
+  readonly largest: number;
+  of(hash: number): number;
+}
+
+const BYTE_SUMS: DrawKind = { largest: 510 / DEVIATION, of: drawOf };
 
 /**
  * Random factors of an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are linear, so the three
  * paths form one path whose draws are added up. The path is the logarithm of the price.
  */
-export function factorDraws(seed: Seed, entry: CatalogEntry): Draws {
-  const { market, sector, own, ownSymbol } = exposures(entry);
+export function factorDraws(seed: Seed, entry: CatalogEntry, kind = BYTE_SUMS, scale = 1): Draws {
+  const exposed = exposures(entry);
+  const { ownSymbol } = exposed;
+  const [market, sector, own] = [exposed.market * scale, exposed.sector * scale, exposed.own * scale];
   const marketStream = seedOf('market');
   const sectorStream = seedOf(`sector ${entry.sector}`);
   const ownStream = seedOf(`symbol ${ownSymbol}`);
   return {
-    bound: (Math.abs(market) + Math.abs(sector) + Math.abs(own)) * LARGEST_DRAW,
+    bound: (Math.abs(market) + Math.abs(sector) + Math.abs(own)) * kind.largest,
     of: (second) =>
-      market * drawOf(chanceOf(seed, marketStream, second)) +
-      (sector === 0 ? 0 : sector * drawOf(chanceOf(seed, sectorStream, second))) +
-      own * drawOf(chanceOf(seed, ownStream, second)),
+      market * kind.of(chanceOf(seed, marketStream, second)) +
+      (sector === 0 ? 0 : sector * kind.of(chanceOf(seed, sectorStream, second))) +
+      own * kind.of(chanceOf(seed, ownStream, second)),
   };
 }
+
+/** Exposure to the market factor: 1 = as the market. */
+export const marketExposure = (entry: CatalogEntry): number =>
+  exposures(entry).market / (MARKET_VOLATILITY * PER_ROOT_SECOND);
+
+/** Variance of the logarithm of the price in a second. */
+export function variancePerSecond(entry: CatalogEntry): number {
+  const { market, sector, own } = exposures(entry);
+  return market * market + sector * sector + own * own;
+}
+
+/** Symbol of an instrument's own draws: a leveraged fund shares those of the fund it follows. */
+export const ownSymbolOf = (entry: CatalogEntry): string => exposures(entry).ownSymbol;
 
 interface Exposures {
   readonly market: number;

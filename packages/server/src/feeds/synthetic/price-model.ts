@@ -1,8 +1,11 @@
 import { Instant, Price, Quantity, seedOf } from '@sandpit/core';
-import type { Quote } from '@sandpit/core';
+import type { Calendar, Quote } from '@sandpit/core';
 import type { CatalogEntry } from '../catalog.js';
+import { BrownianPath } from './brownian-path.js';
 import { chanceOf } from './chance.js';
 import { factorDraws } from './factor-draws.js';
+import type { Regime } from '../regime.js';
+import { RegimePath } from './regime-path.js';
 import { pathOf, seedAt } from './reseeded-path.js';
 import type { PricePath, Seeds } from './reseeded-path.js';
 
@@ -12,15 +15,25 @@ const CENT = 0.01;
 const SMALL_TICK = 0.0001;
 /** The price never leaves base / 3 … base × 3; far out it is pulled in more and more. */
 const LARGEST_LOG = Math.log(3);
+/** Prices of a regime are not pulled in; they end here, so that amounts stay exact. */
+const HIGHEST_DOLLARS = 1_000_000;
 /** A spread is at most this many ticks above its usual width. */
 const WIDEST_EXTRA_TICKS = 2;
 const LOT = 100;
+
+/** What the path of an instrument follows from. */
+export interface PathTerms extends Seeds {
+  readonly calendar: Calendar;
+  /** Absent = the usual market. */
+  readonly regime?: Regime;
+}
 
 /** The market of one instrument as a pure function of seed, symbol and second. Caches only its last position. */
 export class PriceModel {
   readonly entry: CatalogEntry;
   readonly path: PricePath;
   private readonly seeds: Seeds;
+  private readonly isPulled: boolean;
   private readonly stream: number;
   /** The book at the second last computed, in units of `Price`. */
   private bid = 0;
@@ -28,10 +41,16 @@ export class PriceModel {
   private last = 0;
   private chance = 0;
 
-  constructor(seeds: Seeds, entry: CatalogEntry) {
+  constructor(terms: PathTerms, entry: CatalogEntry) {
+    const { regime, calendar } = terms;
     this.entry = entry;
-    this.path = pathOf(seeds, (seed) => factorDraws(seed, entry));
-    this.seeds = seeds;
+    this.path = pathOf(terms, (seed) =>
+      regime === undefined
+        ? new BrownianPath(factorDraws(seed, entry))
+        : new RegimePath(seed, entry, regime, calendar),
+    );
+    this.seeds = terms;
+    this.isPulled = regime === undefined;
     this.stream = seedOf(`book ${entry.equity.symbol}`);
   }
 
@@ -64,7 +83,9 @@ export class PriceModel {
 
   /** The middle of the market at a path value, dollars. */
   middleOf(pathValue: number): number {
-    return this.entry.basePrice * Math.exp(squash(pathValue));
+    const { basePrice } = this.entry;
+    if (this.isPulled) return basePrice * Math.exp(squash(pathValue));
+    return Math.min(basePrice * Math.exp(pathValue), HIGHEST_DOLLARS);
   }
 
   /** The last trade at a second whose path value is already known, in units of `Price`. */
@@ -76,7 +97,9 @@ export class PriceModel {
   /** The path value at which the middle of the market is `price` units; ±Infinity when it never gets there. */
   pathValueOf(price: number): number {
     if (price <= 0) return Number.NEGATIVE_INFINITY;
-    const log = Math.log(price / (this.entry.basePrice * UNITS_PER_DOLLAR)) / LARGEST_LOG;
+    const whole = Math.log(price / (this.entry.basePrice * UNITS_PER_DOLLAR));
+    if (!this.isPulled) return whole;
+    const log = whole / LARGEST_LOG;
     if (log >= 1) return Number.POSITIVE_INFINITY;
     if (log <= -1) return Number.NEGATIVE_INFINITY;
     return (log / Math.sqrt(1 - log * log)) * LARGEST_LOG;

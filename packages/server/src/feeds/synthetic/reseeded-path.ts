@@ -1,6 +1,5 @@
 import type { Instant } from '@sandpit/core';
-import { BrownianPath } from './brownian-path.js';
-import type { Draws } from './brownian-path.js';
+import type { BrownianPath } from './brownian-path.js';
 import type { Seed } from './chance.js';
 
 /** A new seed for the path after an instant. */
@@ -26,7 +25,7 @@ const secondOf = (instant: Instant): number => Math.floor(instant / 1000);
 
 /** A segment of a path: after `after`, up to the next segment. */
 interface Stretch {
-  readonly path: BrownianPath;
+  readonly path: PricePath;
   /** Whole second; −∞ for the first. */
   readonly after: number;
   /** Added to the values of `path`, so that they begin at the end of the previous segment. */
@@ -37,14 +36,12 @@ interface Stretch {
 class ReseededPath {
   readonly #stretches: readonly Stretch[];
 
-  constructor(seeds: Seeds, drawsOf: (seed: Seed) => Draws) {
-    const stretches: Stretch[] = [
-      { path: new BrownianPath(drawsOf(seeds.seed)), after: Number.NEGATIVE_INFINITY, shift: 0 },
-    ];
+  constructor(seeds: Seeds, unbroken: (seed: Seed) => PricePath) {
+    const stretches: Stretch[] = [{ path: unbroken(seeds.seed), after: Number.NEGATIVE_INFINITY, shift: 0 }];
     for (const { after: instant, seed } of seeds.reseeded ?? []) {
       const after = secondOf(instant);
       const before = stretches.findLast((stretch) => stretch.after < after);
-      const path = new BrownianPath(drawsOf(seed));
+      const path = unbroken(seed);
       const value = before === undefined ? 0 : before.path.at(after) + before.shift;
       // One at the same second replaces the previous one.
       if (stretches.at(-1)?.after === after) stretches.pop();
@@ -83,8 +80,6 @@ class ReseededPath {
 /** Source of the logarithm of a price at a whole second. */
 export type PricePath = Pick<BrownianPath, 'at' | 'explore'>;
 
-/** The path of a market's instrument. */
-export const pathOf = (seeds: Seeds, drawsOf: (seed: Seed) => Draws): PricePath =>
-  (seeds.reseeded ?? []).length === 0
-    ? new BrownianPath(drawsOf(seeds.seed))
-    : new ReseededPath(seeds, drawsOf);
+/** The path of a market's instrument. `unbroken`: the path of one seed. */
+export const pathOf = (seeds: Seeds, unbroken: (seed: Seed) => PricePath): PricePath =>
+  (seeds.reseeded ?? []).length === 0 ? unbroken(seeds.seed) : new ReseededPath(seeds, unbroken);

@@ -18,6 +18,8 @@ export interface SyntheticFeedOptions {
   readonly seed: MarketTerms['seed'];
   /** Points where forks continue with another seed. */
   readonly reseeded?: MarketTerms['reseeded'];
+  /** Behavior of the market; absent = the usual one. */
+  readonly regime?: MarketTerms['regime'];
   /** Calendar of the days with quotes. */
   readonly calendar: MarketTerms['calendar'];
   /** Rate at which options and futures are valued: continuous, a year. */
@@ -38,10 +40,11 @@ export class SyntheticFeed implements Feed {
   private readonly terms: MarketTerms;
   private market: SyntheticMarket;
 
-  constructor({ seed, reseeded, calendar, riskFreeRate }: SyntheticFeedOptions) {
+  constructor({ seed, reseeded, regime, calendar, riskFreeRate }: SyntheticFeedOptions) {
     this.terms = {
       seed: typeof seed === 'number' ? seed | 0 : seed,
       ...(reseeded !== undefined && { reseeded }),
+      ...(regime !== undefined && { regime }),
       calendar,
       riskFreeRate,
     };

@@ -1,5 +1,5 @@
 import { KnownInstruments, seriesNameOf, usualVolatilityOf } from '@sandpit/core';
-import type { Calendar, FutureContract, Instant, OptionContract } from '@sandpit/core';
+import type { FutureContract, Instant, OptionContract } from '@sandpit/core';
 import { catalogEntry } from '../catalog.js';
 import type { CatalogEntry } from '../catalog.js';
 import { EquityModel } from './equity-model.js';
@@ -12,10 +12,10 @@ import { OptionModel, SeriesModel } from './option-model.js';
 import type { UnderlyingLevel } from './option-model.js';
 import { PriceModel } from './price-model.js';
 import type { Quoted } from './quoted.js';
-import type { Seeds } from './reseeded-path.js';
+import type { PathTerms } from './price-model.js';
+import { nervousnessOf } from './regime-path.js';
 
-export interface MarketTerms extends Seeds {
-  readonly calendar: Calendar;
+export interface MarketTerms extends PathTerms {
   /** Continuous, a year. */
   readonly riskFreeRate: number;
 }
@@ -68,7 +68,7 @@ export class SyntheticMarket {
     const instrument = INSTRUMENTS.get(symbol, at);
     switch (instrument?.assetClass) {
       case 'INDEX': {
-        const level = indexLevel(symbol);
+        const level = this.indexLevelOf(symbol);
         return level && new IndexModel(instrument, level, this.pathOf(level.entry), this.terms.calendar);
       }
       case 'FUTURE':
@@ -81,13 +81,22 @@ export class SyntheticMarket {
     }
   }
 
+  /** The volatility index stands as high as the volatility of the regime. */
+  private indexLevelOf(symbol: string): Level | undefined {
+    const level = indexLevel(symbol);
+    const { regime } = this.terms;
+    if (level?.entry !== VOLATILITY_INDEX || regime === undefined) return level;
+    return { ...level, factor: level.factor * nervousnessOf(regime) };
+  }
+
   private readonly levelOf = (underlying: string, second: number): UnderlyingLevel => {
     const { entry, factor } = levelOfUnderlying(underlying);
+    const { regime } = this.terms;
     const index = this.pathOf(VOLATILITY_INDEX).middleAt(second);
     const nervousness = Math.sqrt(index / USUAL_VOLATILITY_INDEX);
     return {
       spot: this.pathOf(entry).middleAt(second) * factor,
-      volatility: usualVolatilityOf(entry.equity),
+      volatility: usualVolatilityOf(entry.equity) * (regime === undefined ? 1 : nervousnessOf(regime)),
       nervousness: Math.max(LEAST_NERVOUS, Math.min(MOST_NERVOUS, nervousness)),
     };
   };
@@ -95,8 +104,14 @@ export class SyntheticMarket {
   private pathOf(entry: CatalogEntry): PriceModel {
     const { symbol } = entry.equity;
     let model = this.paths.get(symbol);
-    if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.terms, entry)));
+    if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.termsOf(entry), entry)));
     return model;
+  }
+
+  /** A regime is that of the shares and of everything that follows from them. */
+  private termsOf(entry: CatalogEntry): PathTerms {
+    const { regime: _, ...usual } = this.terms;
+    return catalogEntry(entry.equity.symbol) === entry ? this.terms : usual;
   }
 
   private seriesOf(contract: OptionContract): SeriesModel {

@@ -4,6 +4,7 @@ import type {
   Competition,
   CompetitionBody,
   Entry,
+  EvaluationMarket,
   Leaderboard,
   LeaderboardCurves,
   UpdateCompetitionBody,
@@ -11,6 +12,7 @@ import type {
 import type { KeptCompetition, Status } from '../../competitions/competitions.js';
 import type { CompetitionSettings, EntryNote, MaskedCompetition } from '../../competitions/notes.js';
 import type { MaskParts } from '../../engine/simulation-config.js';
+import type { Regime } from '../../feeds/regime.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { plainSymbol } from './instruments.js';
 import { endOf, instantOf, isoOfMs } from './instants.js';
@@ -21,14 +23,19 @@ const MOST_ENTRANTS = 10_000;
 /** Percentages of rules are in 1/10,000 of a percent. */
 const percentOf = (percent: number): number => Math.round(percent * 10_000);
 
+/** A competition, or a scenario of an evaluation, whose market may have a regime. */
+type BodyWithMarket = Omit<CompetitionBody, 'market'> & {
+  readonly market: CompetitionBody['market'] & Pick<EvaluationMarket, 'regime'>;
+};
+
 /** Settings of the competition that a body describes, or their problems. */
 export function settingsOf(
-  body: CompetitionBody,
+  body: BodyWithMarket,
   nowMs: number,
   brokers: ReadonlyMap<string, unknown>,
 ): CompetitionSettings | readonly string[] {
   const { market, rules } = body;
-  const { start, end, seed, mask: _, replay, luld, ...simulated } = market;
+  const { start, end, seed, mask: _, replay, luld, regime, ...simulated } = market;
   const mask = maskOf(market);
   const wanted = simulationConfigOf(
     {
@@ -57,6 +64,7 @@ export function settingsOf(
     market: {
       ...wanted,
       start: market.clock === 'wall' ? Instant.min(startsAt, Instant.ofMs(nowMs)) : startsAt,
+      ...(regime !== undefined && { regime: regimeOf(regime, startsAt) }),
     },
     ...(seed !== undefined && { seed }),
     ...(mask !== undefined && { mask }),
@@ -77,6 +85,10 @@ export function settingsOf(
     isPublic: body.visibility === 'PUBLIC',
   };
 }
+
+/** Without an edge, volatility is the usual one, and nothing is expected to change. */
+const regimeOf = (regime: NonNullable<EvaluationMarket['regime']>, start: Instant): Regime =>
+  regime === 'no-edge' ? { start, drift: 0 } : { start, ...regime };
 
 /** Settings of an exported competition: its broker and its dates are in its journals, independent of this server's. */
 export function settingsFiled(filed: unknown): CompetitionSettings | readonly string[] {

@@ -57,6 +57,12 @@ export function evaluationTerms(
       continue;
     }
     const valid = one as CompetitionSettings;
+    if (market.regime === 'no-edge') {
+      // Options and futures are valued by other volatilities and rates than those of the path.
+      if (rules.assetClasses.some((assetClass) => assetClass !== 'EQUITY'))
+        problems.push(`${path}rules.assetClasses must be EQUITY alone for the regime no-edge`);
+      if (fixture !== undefined) problems.push(`${path}fixture should not exist for the regime no-edge`);
+    }
     if (typeof fixture === 'string' && market.clock !== 'manual')
       problems.push(`${path}fixture must not name a fixture for scaled clocks`);
     const calendar = calendarById(valid.market.calendar);
@@ -145,12 +151,3 @@ export function evaluationOf({ note }: KeptEvaluation, status: EvaluationStatus)
 
 /** Rows have the form in which they travel. */
 export const shownRows = (rows: readonly MatrixRow[]): ShownRow[] => [...rows] as unknown as ShownRow[];
-
-/** Instructions of a cell: those of the scenario and of its tasks in one text. */
-export const instructionsOf = ({
-  instructions,
-  tasks = [],
-}: EvaluationDefinition['scenarios'][number]): string | undefined =>
-  instructions === undefined && tasks.length === 0
-    ? undefined
-    : [instructions ?? [], tasks.map((task) => task.instructions)].flat(2).join('\n\n');
