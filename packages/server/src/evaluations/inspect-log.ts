@@ -1,6 +1,7 @@
 /** An entrant's cells as a log of Inspect, the evaluation framework: `EvalLog`, version 2, as its `read_eval_log` reads it. */
 import { clusteredMean, clusteringOf } from '@sandpit/analytics';
-import type { EvaluationDefinition, MatrixRow, ShownEntry, ShownScenario, SummaryRow } from './definition.js';
+import type { EvaluationDefinition, MatrixRow, ShownEntry, SummaryRow } from './definition.js';
+import { instructionsOf } from './instructions.js';
 
 /** Input of a log. */
 export interface InspectedEntry {
@@ -81,7 +82,7 @@ function sampleOf(row: MatrixRow, { scenarios }: EvaluationDefinition, model: st
   return {
     id: `${scenario}/${seed}`,
     epoch: trial,
-    input: instructionsOf(scenarios.find(({ name }) => name === scenario)),
+    input: instructionsOf(scenarios.find(({ name }) => name === scenario)) ?? '',
     target: tasks.map(({ name }) => name),
     messages: [],
     output: { model, choices: [] },
@@ -102,10 +103,6 @@ function sampleOf(row: MatrixRow, { scenarios }: EvaluationDefinition, model: st
     ...(row.wallSeconds !== undefined && { total_time: row.wallSeconds }),
   };
 }
-
-/** The instructions of a scenario and of its tasks, in one text. */
-const instructionsOf = ({ instructions, tasks = [] }: Partial<ShownScenario> = {}): string =>
-  [instructions ?? [], tasks.map((task) => task.instructions)].flat(2).join('\n\n');
 
 /** A task may not hide the score. */
 const scoreName = (task: string): string => (task === SCORE ? `task ${SCORE}` : task);

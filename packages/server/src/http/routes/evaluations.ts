@@ -10,6 +10,7 @@ import {
   type KeptCell,
   type KeptEvaluation,
 } from '../../evaluations/evaluations.js';
+import { instructionsOf } from '../../evaluations/instructions.js';
 import { inspectLogOf } from '../../evaluations/inspect-log.js';
 import { shownCell, shownEntries, statusOfCell, viewOf } from '../../evaluations/rows.js';
 import { SUITES } from '../../evaluations/suites.js';
@@ -18,13 +19,7 @@ import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
-import {
-  editedEvaluation,
-  evaluationOf,
-  evaluationTerms,
-  instructionsOf,
-  shownRows,
-} from '../translate/evaluations.js';
+import { editedEvaluation, evaluationOf, evaluationTerms, shownRows } from '../translate/evaluations.js';
 import { isoOf, isoOfMs } from '../translate/instants.js';
 import { NEXT_CURSOR, pageOfAll } from '../translate/pages.js';
 import { refusing as refusingMarkets } from './competitions.js';
