@@ -76,7 +76,7 @@ export async function measureEmbedded(): Promise<readonly Row[]> {
   await milliseconds('In process: fork of one', simulations, () =>
     owner.call('forkSimulation', { params: { simulationId: made.simulationId }, body: {} }),
   );
-  const client = new Sandpit({ url: 'http://embedded', token: made.token }, { fetch });
+  const client = new Sandpit({ url: 'http://embedded', token: made.token }, { fetch, retryForMs: 0 });
   const { id: portfolioId } = await client.openPortfolio({ cash: 1e9 });
   await client.call('pushQuotes', { body: { quotes: [{ symbol: 'AAPL', bid: 99.99, ask: 100 }] } });
   const order = {

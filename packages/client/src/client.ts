@@ -25,7 +25,7 @@ export type Arguments<Id extends OperationId> = (ParamsOf<Id> extends undefined
   : { readonly params: ParamsOf<Id> }) & {
   readonly query?: Partial<QueryOf<Id>> | undefined;
   readonly body?: BodyOf<Id>;
-  /** Idempotency key of a POST; drawn when absent. */
+  /** Idempotency key of a POST; drawn when absent, if the request may be retried. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 };
@@ -47,7 +47,7 @@ export class Sandpit {
     this.#watch = new OrderWatch(this);
   }
 
-  /** Calls any operation of the API by its name. POSTs carry an `Idempotency-Key`, so that a retry has no second effect. */
+  /** Calls any operation of the API by its name. POSTs that may be retried carry an `Idempotency-Key`, so that a retry has no second effect. */
   async call<Id extends OperationId>(
     id: Id,
     ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]

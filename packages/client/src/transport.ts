@@ -16,7 +16,7 @@ export interface Access {
 }
 
 export interface TransportOptions {
-  /** Time for which a request is retried after network errors, 429 and 503; default 30,000 ms. */
+  /** Time for which a request is retried after network errors, 429 and 503; default 30,000 ms. 0 = never: POSTs have no key then. */
   readonly retryForMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -29,7 +29,7 @@ export interface RequestInput {
   readonly body?: unknown;
   /** Text of a CSV file, instead of `body`. */
   readonly csv?: string;
-  /** Idempotency key of a POST; drawn when absent. All tries use the same one. */
+  /** Idempotency key of a POST; drawn when absent, if the request may be retried. All tries use the same one. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -69,17 +69,19 @@ export class Transport {
   /** Throws what `errors.ts` has. */
   async send(wanted: RequestInput): Promise<Reply> {
     const isPost = wanted.method === 'POST';
-    const headers: Record<string, string> = {
-      ...(wanted.body !== undefined && { 'content-type': 'application/json' }),
-      ...(wanted.csv !== undefined && { 'content-type': 'text/csv' }),
-      ...(isPost && { 'idempotency-key': wanted.idempotencyKey ?? globalThis.crypto.randomUUID() }),
-    };
+    // A request that is sent once needs no key.
+    const key = wanted.idempotencyKey ?? (this.#retryForMs > 0 ? globalThis.crypto.randomUUID() : undefined);
+    const headers: Record<string, string> = {};
+    if (wanted.body !== undefined) headers['content-type'] = 'application/json';
+    else if (wanted.csv !== undefined) headers['content-type'] = 'text/csv';
+    if (isPost && key !== undefined) headers['idempotency-key'] = key;
     const body = wanted.body === undefined ? wanted.csv : JSON.stringify(wanted.body);
     const response = await this.open(wanted.method, this.urlOf(wanted), headers, body, wanted.signal);
     const text = await response.text();
     return {
       body: text === '' ? undefined : this.#jsonIn(text, response.status),
-      nextCursor: response.headers.get('x-next-cursor') ?? undefined,
+      // Of lists only.
+      nextCursor: wanted.method === 'GET' ? (response.headers.get('x-next-cursor') ?? undefined) : undefined,
     };
   }
 
@@ -87,7 +89,7 @@ export class Transport {
   async upload(path: string, file: NdjsonFile, signal?: AbortSignal): Promise<unknown> {
     const url = this.baseUrl + path;
     const outcome = await this.#once('POST', url, { 'content-type': 'application/x-ndjson' }, file, signal);
-    if (!(outcome instanceof Response)) throw outcome;
+    if (outcome instanceof SandpitError) throw outcome;
     if (!outcome.ok) throw await this.#errorOf(outcome);
     return this.#jsonIn(await outcome.text(), outcome.status);
   }
@@ -104,9 +106,9 @@ export class Transport {
     let mayRenew = this.#access.apiKey !== undefined;
     for (let tries = 0; ; tries += 1) {
       const outcome = await this.#once(method, url, headers, body, signal);
-      if (outcome instanceof Response && outcome.ok) return outcome;
+      if (!(outcome instanceof SandpitError) && outcome.ok) return outcome;
       signal?.throwIfAborted();
-      const error = outcome instanceof Response ? await this.#errorOf(outcome) : outcome;
+      const error = outcome instanceof SandpitError ? outcome : await this.#errorOf(outcome);
       if (error instanceof UnauthorizedError && mayRenew) {
         mayRenew = false;
         this.#token = undefined;
@@ -126,7 +128,7 @@ export class Transport {
     signal: AbortSignal | undefined,
   ): Promise<Response | SandpitError> {
     try {
-      const token = await this.#bearer();
+      const token = this.#access.apiKey === undefined ? this.#access.token : await this.#bearer();
       return await this.#fetch(url, {
         method,
         headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
@@ -151,7 +153,7 @@ export class Transport {
     if (outcome instanceof UnreachableError) return pauseMs;
     // Waiting frees no memory.
     if (error instanceof EphemeralFullError) return undefined;
-    if (!(outcome instanceof Response) || (outcome.status !== 429 && outcome.status !== 503))
+    if (outcome instanceof SandpitError || (outcome.status !== 429 && outcome.status !== 503))
       return undefined;
     const seconds = Number(outcome.headers.get('retry-after') ?? Number.NaN);
     return Number.isFinite(seconds) ? Math.max(seconds * 1000, pauseMs) : pauseMs;
@@ -205,6 +207,7 @@ export class Transport {
 
   /** The whole URL of a request. */
   urlOf({ path, query = {} }: Pick<RequestInput, 'path' | 'query'>): string {
+    if (Object.keys(query).length === 0) return this.baseUrl + path;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) parameters.set(name, String(value));

@@ -434,7 +434,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   );
   addPrefixes(app.server, deps.dialects);
   guardConnections(app.server, deps.settings);
-  trackResponses(app.server);
+  // The connections of this process do not break.
+  if (deps.compareHere === undefined) trackResponses(app.server);
   const browsers = new KnownBrowsers(deps.monotonicMs);
   if (dashboard !== undefined)
     registerDashboard(app, dashboard, browsers, {

@@ -85,6 +85,38 @@ describe('an embedded broker in memory', () => {
     expect((await broker.fetch('http://x/v1/simulations')).status).toBe(401);
   });
 
+  it('fetch: answers a Response whose body is read once, in any form', async () => {
+    const ask = (): Promise<Response> => broker.fetch('http://x/v1/nothing');
+    const read = await ask();
+    expect([read instanceof Response, read.ok, read.bodyUsed]).toEqual([true, false, false]);
+    const text = await read.text();
+    expect([(JSON.parse(text) as Body).message, read.bodyUsed]).toEqual(['Route not found', true]);
+    await expect(read.text()).rejects.toThrow(TypeError);
+    await expect(read.json()).rejects.toThrow(TypeError);
+    expect(() => read.clone()).toThrow(TypeError);
+    const copied = await ask();
+    const copy = copied.clone();
+    expect(await Promise.all([copied.json(), copy.json()])).toEqual([JSON.parse(text), JSON.parse(text)]);
+    const bytes = Buffer.from(await (await ask()).arrayBuffer());
+    expect(bytes.toString()).toBe(text);
+    expect(await (await ask()).blob().then((blob) => blob.text())).toBe(text);
+    expect(await new Response((await ask()).body).text()).toBe(text);
+  });
+
+  it('fetch: serves the tools of agents', async () => {
+    const tools = await broker.fetch('http://x/mcp', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${broker.token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(tools.status).toBe(200);
+    expect(await tools.text()).toContain('list_orders');
+  });
+
   it('fetch: refuses what the service refuses, whatever the body is', async () => {
     const send = async (body: RequestInit['body']): Promise<number> =>
       (

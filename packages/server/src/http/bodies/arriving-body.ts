@@ -12,7 +12,8 @@ interface Conditions {
   /** `Content-Length`; NaN = absent. */
   readonly announced: number;
   readonly mostBytes: number;
-  readonly tooLarge: RefusedBody;
+  /** The refusal of a body that is longer. Made when it is needed: its stack is slow. */
+  readonly tooLarge: () => RefusedBody;
   /** The refusal if the sender may not send so many bytes more now. */
   readonly refusalFor: (bytes: number) => RefusedBody | undefined;
   readonly held: HeldBytes;
@@ -44,16 +45,18 @@ export class ArrivingBody implements HeldBody {
     this.#done = done;
   }
 
-  /** Receives a body. `done` is called once, with its bytes or the reason for its refusal. */
+  /** Receives a body. `done` is called once, with its bytes or the reason for its refusal; at once for a request of this process. */
   static receive(
     payload: Readable,
     on: Conditions,
     done: (error: RefusedBody | undefined, bytes: Buffer) => void,
   ): void {
     const { announced, mostBytes, tooLarge, refusalFor } = on;
-    if (announced > mostBytes) return done(tooLarge, NOTHING);
+    if (announced > mostBytes) return done(tooLarge(), NOTHING);
     const refused = Number.isNaN(announced) ? undefined : refusalFor(announced);
     if (refused !== undefined) return done(refused, NOTHING);
+    const { whole } = payload as { readonly whole?: Buffer };
+    if (whole !== undefined) return done(whole.length === announced ? undefined : WRONG_LENGTH, whole);
     new ArrivingBody(payload, on, done).#listen();
   }
 
@@ -62,7 +65,7 @@ export class ArrivingBody implements HeldBody {
   readonly #onData = (chunk: Buffer): void => {
     const { announced, mostBytes, tooLarge, refusalFor } = this.#on;
     const length = this.#length + chunk.length;
-    if (length > mostBytes) return this.#end(tooLarge);
+    if (length > mostBytes) return this.#end(tooLarge());
     const refused = Number.isNaN(announced) ? refusalFor(chunk.length) : undefined;
     if (refused !== undefined) return this.#end(refused);
     if (length === announced && this.#length === 0) {

@@ -165,9 +165,8 @@ export class Bodies {
         owner,
         announced,
         mostBytes,
-        tooLarge: hasCredential
-          ? tooLarge(sizeOf(announced > mostOfRoute ? mostOfRoute : mostBytes))
-          : STRANGER,
+        tooLarge: () =>
+          hasCredential ? tooLarge(sizeOf(announced > mostOfRoute ? mostOfRoute : mostBytes)) : STRANGER,
         refusalFor: (bytes) => this.#refusalFor(sender, bytes),
         held: this.#held,
         intake: this.#intake,

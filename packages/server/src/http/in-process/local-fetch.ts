@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { LocalRequest, type LocalRequestParts, LocalSocket } from './local-request.js';
+import { type LocalRequest, type LocalRequestParts, localRequestOf, LocalSocket } from './local-request.js';
 import { LocalResponse, type ResponseSink } from './local-response.js';
+import { WholeResponse } from './whole-response.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -36,12 +37,12 @@ export class LocalFetch {
   }
 
   readonly fetch: Fetch = async (input, init) => {
-    const { parts, signal, redirect, url } = partsOf(input, init);
+    const { parts, signal, redirect, base } = partsOf(input, init);
     let response = await this.#answer(parts, signal);
     for (let followed = 0; redirect !== 'manual' && isRedirect(response); followed += 1) {
       if (redirect === 'error' || followed === MOST_REDIRECTS)
         throw new TypeError('fetch failed: a redirect');
-      const to = new URL(response.headers.get('location') ?? '', url);
+      const to = new URL(response.headers.get('location') ?? '', base);
       const isSame = response.status === 307 || response.status === 308;
       const body = isSame && parts.body instanceof Buffer ? parts.body : undefined;
       const method = isSame || parts.method === 'HEAD' ? parts.method : 'GET';
@@ -62,9 +63,11 @@ export class LocalFetch {
       ended: () => this.#ended(call),
     });
     this.#calls.add(call);
-    const onAbort = (): void => call.abort(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    call.onEnd = () => signal?.removeEventListener('abort', onAbort);
+    if (signal !== undefined) {
+      const onAbort = (): void => call.abort(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      call.onEnd = () => signal.removeEventListener('abort', onAbort);
+    }
     const { request, response } = call;
     this.#server.emit(
       'request',
@@ -145,7 +148,7 @@ class LocalCall implements ResponseSink {
   constructor(parts: LocalRequestParts, surroundings: CallSurroundings) {
     this.#surroundings = surroundings;
     const socket = new LocalSocket(() => this.response.destroy());
-    this.request = new LocalRequest(parts, socket);
+    this.request = localRequestOf(parts, socket);
     this.response = new LocalResponse(this.request, this);
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -163,7 +166,7 @@ class LocalCall implements ResponseSink {
   }
 
   whole(response: LocalResponse, body: string | Uint8Array | undefined): void {
-    this.#resolve(new Response((body ?? null) as RequestInit['body'], headOf(response)));
+    this.#resolve(new WholeResponse(response, body));
     this.#over();
   }
 
@@ -180,7 +183,8 @@ class LocalCall implements ResponseSink {
       { highWaterMark: 0 },
     );
     const hasBody = ![204, 205, 304].includes(response.statusCode) && response.req.method !== 'HEAD';
-    this.#resolve(new Response(hasBody ? stream : null, headOf(response)));
+    const head = { status: response.statusCode, headers: response.toHeaders() };
+    this.#resolve(new Response(hasBody ? stream : null, head));
     this.#await(false);
   }
 
@@ -250,20 +254,15 @@ class LocalCall implements ResponseSink {
   }
 }
 
-const isRedirect = ({ status, headers }: Response): boolean =>
-  [301, 302, 303, 307, 308].includes(status) && headers.has('location');
+const isRedirect = (response: Response): boolean =>
+  REDIRECTS.has(response.status) && response.headers.has('location');
 
-function headOf(response: LocalResponse): ResponseInit {
-  const headers: [string, string][] = [];
-  for (const [name, value] of response.headers)
-    if (Array.isArray(value)) for (const one of value as readonly string[]) headers.push([name, one]);
-    else headers.push([name, String(value)]);
-  return { status: response.statusCode, headers };
-}
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 interface Asked {
   readonly parts: LocalRequestParts;
-  readonly url: URL;
+  /** What the location of a redirect is relative to. */
+  readonly base: string | URL;
   readonly signal: AbortSignal | undefined;
   readonly redirect: RequestInit['redirect'];
 }
@@ -275,11 +274,11 @@ function partsOf(input: Parameters<Fetch>[0], init: RequestInit = {}): Asked {
     !(input instanceof Request) &&
     (body === undefined || body === null || typeof body === 'string') &&
     isPlainRecord(headers) &&
-    /^(GET|POST|PUT|DELETE|HEAD)$/.test(method);
-  if (!isPlain || ((body ?? undefined) !== undefined && /^(GET|HEAD)$/.test(method)))
+    PLAIN_METHODS.has(method);
+  if (!isPlain || ((body ?? undefined) !== undefined && (method === 'GET' || method === 'HEAD')))
     return partsOfRequest(new Request(input, init));
-  const url = new URL(input);
-  const own: Record<string, string> = { host: url.host };
+  const { host, path } = addressOf(input);
+  const own: Record<string, string> = { host };
   for (const name in headers) own[name.toLowerCase()] = headers[name] ?? '';
   let bytes: Buffer | undefined;
   if (typeof body === 'string') {
@@ -289,17 +288,31 @@ function partsOf(input: Parameters<Fetch>[0], init: RequestInit = {}): Asked {
   if (bytes !== undefined || method === 'POST' || method === 'PUT')
     own['content-length'] = String(bytes?.length ?? 0);
   return {
-    parts: { method, url: url.pathname + url.search, headers: own, body: bytes },
-    url,
+    parts: { method, url: path, headers: own, body: bytes },
+    base: input,
     signal: signal ?? undefined,
     redirect,
   };
 }
 
-const isPlainRecord = (headers: NonNullable<RequestInit['headers']>): headers is Record<string, string> =>
-  !(headers instanceof Headers) &&
-  !Array.isArray(headers) &&
-  Object.values(headers).every((value) => typeof value === 'string');
+const PLAIN_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'HEAD']);
+
+/** URLs that have one spelling only: parsing one changes nothing. */
+const PLAIN_URL = /^http:\/\/([a-z](?:[a-z0-9.-]*[a-z])?)(\/[\w/-]*(?:\?[\w=&-]*)?)$/;
+
+/** Host, and path with query. */
+function addressOf(input: string | URL): { readonly host: string; readonly path: string } {
+  const plain = typeof input === 'string' ? PLAIN_URL.exec(input) : null;
+  if (plain !== null) return { host: plain[1] ?? '', path: plain[2] ?? '' };
+  const url = new URL(input);
+  return { host: url.host, path: url.pathname + url.search };
+}
+
+function isPlainRecord(headers: NonNullable<RequestInit['headers']>): headers is Record<string, string> {
+  if (headers instanceof Headers || Array.isArray(headers)) return false;
+  for (const name in headers) if (typeof headers[name] !== 'string') return false;
+  return true;
+}
 
 function partsOfRequest(request: Request): Asked {
   const url = new URL(request.url);
@@ -309,7 +322,7 @@ function partsOfRequest(request: Request): Asked {
   if (body !== null) headers['transfer-encoding'] = 'chunked';
   return {
     parts: { method, url: url.pathname + url.search, headers, body: body ?? undefined },
-    url,
+    base: url,
     signal: request.signal,
     redirect: request.redirect,
   };

@@ -61,14 +61,83 @@ export interface LocalRequestParts {
 }
 
 /** A request from this process, in the form in which the HTTP parser delivers one. */
-export class LocalRequest extends Readable {
+export type LocalRequest = WholeRequest | StreamedRequest;
+
+/** The request of these parts. Only files, and bodies of unknown length, are streams. */
+export function localRequestOf(parts: LocalRequestParts, socket: LocalSocket): LocalRequest {
+  const { body, headers } = parts;
+  if (body === undefined) return new WholeRequest(parts, undefined, socket);
+  const isWhole = !(body instanceof ReadableStream) && headers['content-type'] === 'application/json';
+  return isWhole ? new WholeRequest(parts, body, socket) : new StreamedRequest(parts, body, socket);
+}
+
+const rawHeadersOf = (headers: Readonly<Record<string, string>>): string[] => {
+  const raw: string[] = [];
+  for (const name in headers) raw.push(name, headers[name] ?? '');
+  return raw;
+};
+
+/** A request whose body is received with its head. */
+class WholeRequest extends EventEmitter {
   readonly httpVersion = '1.1';
   readonly httpVersionMajor = 1;
   readonly httpVersionMinor = 1;
   readonly method: string;
   url: string;
   readonly headers: Record<string, string>;
-  readonly rawHeaders: string[] = [];
+  readonly rawHeaders: string[];
+  readonly trailers = {};
+  readonly socket: LocalSocket;
+  readonly complete = true;
+  readonly readable = false;
+  aborted = false;
+  destroyed = false;
+  /** Undefined = there is none. */
+  readonly whole: Buffer | undefined;
+
+  constructor({ method, url, headers }: LocalRequestParts, body: Buffer | undefined, socket: LocalSocket) {
+    super();
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.rawHeaders = rawHeadersOf(headers);
+    this.socket = socket;
+    this.whole = body;
+  }
+
+  get connection(): LocalSocket {
+    return this.socket;
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+
+  pause(): this {
+    return this;
+  }
+
+  resume(): this {
+    return this;
+  }
+
+  /** With its response. */
+  destroy(): this {
+    if (this.destroyed) return this;
+    this.destroyed = true;
+    this.emit('close');
+    return this;
+  }
+}
+
+class StreamedRequest extends Readable {
+  readonly httpVersion = '1.1';
+  readonly httpVersionMajor = 1;
+  readonly httpVersionMinor = 1;
+  readonly method: string;
+  url: string;
+  readonly headers: Record<string, string>;
+  readonly rawHeaders: string[];
   readonly trailers = {};
   readonly socket: LocalSocket;
   /** The whole body has arrived. */
@@ -77,14 +146,18 @@ export class LocalRequest extends Readable {
   #body: Buffer | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
 
-  constructor({ method, url, headers, body }: LocalRequestParts, socket: LocalSocket) {
+  constructor(
+    { method, url, headers }: LocalRequestParts,
+    body: Buffer | ReadableStream<Uint8Array>,
+    socket: LocalSocket,
+  ) {
     // It is closed with its response.
     super({ autoDestroy: false });
     this.method = method;
     this.url = url;
     this.headers = headers;
+    this.rawHeaders = rawHeadersOf(headers);
     this.socket = socket;
-    for (const name in headers) this.rawHeaders.push(name, headers[name] ?? '');
     const isStream = body instanceof ReadableStream;
     this.complete = !isStream;
     this.#body = isStream ? undefined : body;

@@ -27,9 +27,13 @@ export class LocalResponse extends Writable {
   shouldKeepAlive = true;
   chunkedEncoding = false;
   readonly #sink: ResponseSink;
-  readonly #headers = new Map<string, HeaderValue>();
+  /** A list that `writeHead` received as the only headers, name and value in turn. */
+  #list: readonly string[] | undefined;
+  #headers: Map<string, HeaderValue> | undefined;
   #isBegun = false;
   #isOver = false;
+  /** It ended in one piece. */
+  #isWhole = false;
 
   constructor(request: LocalRequest, sink: ResponseSink) {
     super({ decodeStrings: true });
@@ -43,16 +47,30 @@ export class LocalResponse extends Writable {
   }
 
   get finished(): boolean {
-    return this.writableEnded;
+    return this.#isOver || this.writableEnded;
   }
 
-  /** Names in lower case. */
-  get headers(): ReadonlyMap<string, HeaderValue> {
+  /** The headers, for the caller. */
+  toHeaders(): Headers {
+    const headers = new Headers();
+    for (const [name, value] of this.#map)
+      if (Array.isArray(value)) for (const one of value as readonly string[]) headers.append(name, one);
+      else headers.append(name, String(value));
+    return headers;
+  }
+
+  /** By names in lower case. */
+  get #map(): Map<string, HeaderValue> {
+    if (this.#headers !== undefined) return this.#headers;
+    const list = this.#list ?? [];
+    this.#list = undefined;
+    this.#headers = new Map();
+    for (let i = 0; i + 1 < list.length; i += 2) this.#add(list[i] ?? '', list[i + 1] ?? '');
     return this.#headers;
   }
 
   setHeader(name: string, value: HeaderValue): this {
-    this.#headers.set(name.toLowerCase(), value);
+    this.#map.set(name.toLowerCase(), value);
     return this;
   }
 
@@ -67,29 +85,30 @@ export class LocalResponse extends Writable {
   }
 
   getHeader(name: string): HeaderValue | undefined {
-    return this.#headers.get(name.toLowerCase());
+    return this.#map.get(name.toLowerCase());
   }
 
   getHeaders(): Record<string, HeaderValue> {
-    return Object.fromEntries(this.#headers);
+    return Object.fromEntries(this.#map);
   }
 
   getHeaderNames(): string[] {
-    return [...this.#headers.keys()];
+    return [...this.#map.keys()];
   }
 
   hasHeader(name: string): boolean {
-    return this.#headers.has(name.toLowerCase());
+    return this.#map.has(name.toLowerCase());
   }
 
   removeHeader(name: string): void {
-    this.#headers.delete(name.toLowerCase());
+    this.#map.delete(name.toLowerCase());
   }
 
   writeHead(status: number, ...more: readonly unknown[]): this {
     this.statusCode = status;
     const headers = more.find((one) => typeof one === 'object' && one !== null);
-    if (Array.isArray(headers)) {
+    if (this.#headers === undefined && isTextList(headers)) this.#list = headers;
+    else if (Array.isArray(headers)) {
       const flat = headers as readonly HeaderValue[];
       for (let i = 0; i + 1 < flat.length; i += 2) this.#add(String(flat[i]), flat[i + 1] ?? '');
     } else if (headers !== undefined) {
@@ -136,7 +155,7 @@ export class LocalResponse extends Writable {
   }
 
   get #hasBody(): boolean {
-    return this.req.method !== 'HEAD' && ![204, 205, 304].includes(this.statusCode);
+    return this.req.method !== 'HEAD' && !WITHOUT_BODY.has(this.statusCode);
   }
 
   #begin(): void {
@@ -150,6 +169,7 @@ export class LocalResponse extends Writable {
     const after = [chunk, encoding, done].find((one) => typeof one === 'function') as
       (() => void) | undefined;
     const body = typeof chunk === 'function' ? undefined : (chunk as string | Uint8Array | undefined | null);
+    if (this.#isWhole) return this;
     if (this.#isBegun || this.#isOver || this.writableLength > 0) {
       if (body === undefined || body === null) super.end(after);
       else super.end(body, after);
@@ -157,13 +177,15 @@ export class LocalResponse extends Writable {
     }
     // Nothing was written before: it is in one piece.
     this.#isOver = true;
+    this.#isWhole = true;
     this.headersSent = true;
     this.#sink.whole(this, this.#hasBody ? (body ?? undefined) : undefined);
-    super.end(after);
+    process.nextTick(ended, this, after);
     return this;
   }
 
   override _write(chunk: Uint8Array, _: string, done: (error?: Error) => void): void {
+    if (this.#isWhole) return done();
     this.#begin();
     if (this.#hasBody) this.#sink.piece(chunk, () => done());
     else done();
@@ -186,4 +208,16 @@ export class LocalResponse extends Writable {
     done(error);
     this.req.destroy();
   }
+}
+
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const isTextList = (headers: unknown): headers is readonly string[] =>
+  Array.isArray(headers) && headers.every((one) => typeof one === 'string');
+
+/** The end of a response in one piece. */
+function ended(response: LocalResponse, after: (() => void) | undefined): void {
+  after?.();
+  response.emit('finish');
+  response.destroy();
 }
