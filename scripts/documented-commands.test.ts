@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandbox } from 'sandpit-broker/testing';
 import { EXIT, programOf, run } from '../packages/cli/src/program.js';
+import { PROGRAMS } from '../packages/server/src/testing/joined-programs.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -69,7 +70,7 @@ const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup', 'record'
 const OTHER_PACKAGES = ['standardwebhooks'];
 const usages = new Map<string, string>();
 function usageOf(command: string): string {
-  const file = join(ROOT, `packages/server/dist/${command}-command.js`);
+  const file = join(PROGRAMS, `${command}-command.js`);
   const usage = usages.get(command) ?? execFileSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
   usages.set(command, usage);
   return usage;

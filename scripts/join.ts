@@ -23,6 +23,8 @@ if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== stamp) {
   for (const path of READ) link(path, path);
   // Threads of the tests share a process with the sources. Two copies of SQLite in one process would break each other's file locks.
   link(`libraries/${SQLITE}`, `node_modules/${SQLITE}`);
-  writeFileSync(join(JOINED, 'package.json'), '{ "type": "module" }\n');
+  // Programs print the version.
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  writeFileSync(join(JOINED, 'package.json'), `${JSON.stringify({ type: 'module', version })}\n`);
   writeFileSync(STAMP, stamp);
 }

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { errorCodeNames, type Route, routeEntries } from '@sandpit/protocol';
 import { describe, expect, it } from 'vitest';
+import { COMMAND } from '../packages/server/src/testing/joined-programs.js';
 
 const cwd = fileURLToPath(new URL('../packages/python', import.meta.url));
-const sandpit = fileURLToPath(new URL('../packages/cli/dist/main.js', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 async function python(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
@@ -16,7 +16,7 @@ async function python(...args: readonly string[]): Promise<{ stdout: string; std
     cwd,
     env: {
       PATH: process.env.PATH,
-      SANDPIT_COMMAND: `"${process.execPath}" "${sandpit}"`,
+      SANDPIT_COMMAND: `"${process.execPath}" "${COMMAND}"`,
       PYTHONDONTWRITEBYTECODE: '1',
     },
   });

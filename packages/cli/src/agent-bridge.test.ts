@@ -3,8 +3,7 @@ import { sandbox, type Sandbox } from '@sandpit/client/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+import { COMMAND } from '../../server/src/testing/joined-programs.js';
 
 let sim: Sandbox;
 let token: string;
@@ -26,7 +25,7 @@ async function withAgent<T>(
   const client = new Client({ name: 'test', version: '1' });
   const env = { PATH: process.env['PATH'] ?? '', SANDPIT_URL: url, SANDPIT_TOKEN: by };
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [MAIN, 'mcp', ...args], env }),
+    new StdioClientTransport({ command: process.execPath, args: [COMMAND, 'mcp', ...args], env }),
   );
   try {
     return await work(client);

@@ -82,14 +82,14 @@ describe('Arbitrary input', () => {
   it.each(schemas)('%s: validates anything without an exception', (_, schema) => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.jsonValue()), (value) => expectAnswer(schema, value)),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 
   it.each(bodies)('%s: validates nearly valid values without an exception', (_, schema) => {
     fc.assert(
       fc.property(arbitraryOf(schema).chain(damaged), (value) => expectAnswer(schema, value)),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
   });
 
@@ -106,7 +106,7 @@ describe('Arbitrary input', () => {
           expect(validateBody(schema, other).ok).toBe(isAbsent);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 
@@ -118,7 +118,7 @@ describe('Arbitrary input', () => {
           expectAnswer(CreateOrderBody, value);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 800 },
     );
   });
 
@@ -151,7 +151,7 @@ describe('Accepted values', () => {
         expectEqual(validateBody(schema, result.value), result);
         expect(Check(schema, value)).toBe(true);
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 });

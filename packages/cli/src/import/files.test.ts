@@ -215,7 +215,7 @@ it('whatever is imported starts a server', async () => {
         else expect(complaint).toMatch(/AAPL\.csv(, line \d+)?: /);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });
 

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Sandpit } from '@sandpit/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { COMMAND } from '../../../server/src/testing/joined-programs.js';
 import { OwnServer } from './own-server.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const has = (command: string, ...given: string[]): boolean =>
   spawnSync(command, given, { stdio: 'ignore' }).status === 0;
@@ -49,7 +49,7 @@ interface Running {
 }
 
 function start(options: readonly string[], command: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [MAIN, 'run', ...options, '--', ...command], {
+  const child = spawn(process.execPath, [COMMAND, 'run', ...options, '--', ...command], {
     cwd: folder,
     env: { ...process.env, TMPDIR: join(folder, 'tmp'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -168,7 +168,7 @@ it.each(['NEVER', 'AT_ONCE'] as const)(
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   },
 );
@@ -215,6 +215,6 @@ it('the bounds of the margin watch skip only checks without a result (D119)', ()
         unbounded.journal.map(({ events }) => events),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

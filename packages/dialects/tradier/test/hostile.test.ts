@@ -177,6 +177,6 @@ it('any fields in any route: an answer below 500 in a form that clients read, an
         expect(reply.text).not.toMatch(/node_modules|\bat [A-Z]\w+\.|\.ts:|\.js:/);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });

@@ -141,8 +141,8 @@ async function told(
   );
 }
 
-const ACTIONS = 24;
-const POINT_EVERY = 6;
+const ACTIONS = 15;
+const POINT_EVERY = 5;
 
 interface Point {
   readonly sequence: number;

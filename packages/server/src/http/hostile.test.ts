@@ -218,6 +218,6 @@ it('any route with any parameters, query and headers, with and without a token',
         expect(logged).toEqual([]);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });

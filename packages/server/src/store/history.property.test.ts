@@ -10,14 +10,14 @@ afterAll(removeDirectories);
 describe('History of any simulations and their forks', () => {
   it('in memory: is what their journals give, as it was written and made again', async () => {
     const store = await openMemoryStore({ standbyFrom });
-    await compareRuns(store, 60);
+    await compareRuns(store, 20);
     await store.close();
   }, 240_000);
 
   it('on disk: is what their journals give, as it was written and made again', async () => {
     const directory = newDirectory();
     const store = await openTestStore(directory);
-    await compareRuns(store, 10, async () => {
+    await compareRuns(store, 4, async () => {
       expect(await compareHistory(directory, standbyFrom)).toEqual({ problems: [], ids: [] });
     });
     await store.close();

@@ -32,8 +32,10 @@ export function stampOfBuild(): string {
   return hash.digest('hex');
 }
 
+const LAST = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stampOfBuild() ? JOINED : ROOT;
+
 /** Folder of the server's programs. */
-export const programs = (): string =>
-  existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stampOfBuild()
-    ? join(JOINED, 'packages/server/dist')
-    : join(ROOT, 'packages/server/dist');
+export const PROGRAMS = join(LAST, 'packages/server/dist');
+
+/** The program behind `sandpit`. */
+export const COMMAND = join(LAST, 'packages/cli/dist/main.js');

@@ -5,10 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { programs } from './joined-programs.js';
-
-/** Directory of the server's programs. */
-const DIST = programs();
+import { PROGRAMS } from './joined-programs.js';
 
 export interface Exit {
   readonly code: number | null;
@@ -29,7 +26,7 @@ export class ServerProcess {
     file: string,
     environment: Readonly<Record<string, string>>,
     args: readonly string[],
-    folder = DIST,
+    folder = PROGRAMS,
     flags: readonly string[] = [],
   ) {
     this.child = spawn(process.execPath, [...flags, join(folder, file), ...args], {
@@ -69,7 +66,7 @@ export class ServerProcess {
   }
 
   /** The server with everything loaded and nothing begun: it touches no data before `go`. */
-  static prepare(environment: Readonly<Record<string, string>>, folder = DIST): ServerProcess {
+  static prepare(environment: Readonly<Record<string, string>>, folder = PROGRAMS): ServerProcess {
     return new ServerProcess('main.js', onFreePort(environment), [], folder, [
       '--import',
       waitingModule(folder),

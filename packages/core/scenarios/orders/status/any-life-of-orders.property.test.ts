@@ -358,6 +358,6 @@ it('a restart in the middle changes nothing that happens after it', () => {
       });
       expect(orderSteps(restarted)).toEqual(orderSteps(live(pushed)));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

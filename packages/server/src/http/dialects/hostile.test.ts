@@ -167,7 +167,7 @@ it("Alpaca's, with a good key pair", async () => {
         expect([typeof code, typeof message, statusCode]).toEqual(['number', 'string', undefined]);
       },
     ),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
   expect(logged).toEqual([]);
 });
@@ -188,7 +188,7 @@ it("Paper Invest's, with a good token", async () => {
       });
       expect(response.statusCode, response.body).not.toBe(500);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
   expect(logged).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { openPostgresStore } from './postgres-store.js';
 it('History on PostgreSQL is what the journals of any simulations and forks give', async () => {
   const url = await newDatabase();
   const store = await openPostgresStore({ url, recovery: recoveryUrl().href });
-  await compareRuns(store, 10, async () => {
+  await compareRuns(store, 4, async () => {
     expect(await compareHistory(url, standbyFrom)).toEqual({ problems: [], ids: [] });
   });
   await store.close();
