@@ -246,7 +246,10 @@ const FAILURES: readonly (readonly [Vendor, message: object, Reaction, line: str
 it.each(FAILURES)(
   '$0.name: after $1 the feed $2, and the operator reads one line',
   async (vendor, message, then, line) => {
-    const { feed, fake } = await follow(vendor, { timings: { connectionLimitMs: 20 } });
+    const { feed, fake } = await follow(vendor, {
+      // A busy machine answers pings late.
+      timings: { connectionLimitMs: 20, silentMs: 20_000 },
+    });
     await vi.waitFor(() => expect(feed.status()).toMatchObject({ status: 'connected', symbols: 1 }), WAIT);
     const before = notes.length;
     for (const connection of fake.vendor.connections.keys()) connection.send(JSON.stringify(message));
