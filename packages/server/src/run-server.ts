@@ -94,7 +94,7 @@ export async function runServer(settings: Settings): Promise<void> {
       http = { ...http, port };
       endAnswers = await answerMeanwhile(port, http.host);
     } catch (error) {
-      // What is still opening is closed once it is open.
+      // The store may still be opening: it is closed when it has opened.
       await opening.store.then((store) => store.close()).catch(() => undefined);
       if (!opening.isStruckOut && !(hasListened && isPassing(error))) throw error;
       const pauseMs = beginnings.noteFailure(error);

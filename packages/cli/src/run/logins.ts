@@ -1,4 +1,4 @@
-/** Logins of a run's portfolio at its brokers, beyond the key: the number of its account, tokens. */
+/** Account numbers and tokens with which the command of a run logs in at the brokers that `sandpit run` serves. */
 import type { ServedBroker } from './served-brokers.js';
 
 export interface Login {

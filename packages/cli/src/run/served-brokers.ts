@@ -37,7 +37,7 @@ export interface ServedBroker {
 /** Names of brokers whose dialects have another one. */
 const NAMES: Readonly<Partial<Record<string, string>>> = { tws: 'ibkr' };
 
-/** Of TWS and the Gateway, for paper accounts and live ones. */
+/** Default ports of TWS and of IB Gateway, each for paper accounts and for live ones. */
 const PORTS: Readonly<Partial<Record<string, readonly number[]>>> = { tws: [7497, 4002, 7496, 4001] };
 
 const NONE: ClientVariables = {

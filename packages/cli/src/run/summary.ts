@@ -49,7 +49,7 @@ export interface RunReport {
   /** By host. */
   readonly requests: Tally;
   readonly blocked: Tally;
-  /** Where to look at it, if the server continues. */
+  /** URL of the portfolio in the dashboard; absent when the server ends with the run. */
   readonly link?: string;
 }
 

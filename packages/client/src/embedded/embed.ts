@@ -22,7 +22,7 @@ export interface EmbeddedBroker extends AsyncDisposable {
   readonly client: Sandpit;
   /** Answers requests for any route and any origin as a server would. */
   readonly fetch: typeof globalThis.fetch;
-  /** There is no port. */
+  /** An embedded broker has no port. */
   readonly url: undefined;
   /** A token of the demo tenant, which `client` uses. */
   readonly token: string;

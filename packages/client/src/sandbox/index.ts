@@ -22,9 +22,9 @@ export interface SandboxOptions {
   readonly calendar?: CreateSimulationBody['calendar'];
   /** Type of its portfolio; CASH unless given. */
   readonly portfolioType?: 'CASH' | 'MARGIN';
-  /** In memory alone; true unless given. */
+  /** True (the default): the simulation is kept in memory only and ends with the process. */
   readonly ephemeral?: boolean;
-  /** In a server, which is started with the first one, instead of in this process. */
+  /** True: the simulation runs in a server process, started by the first sandbox that asks for it. Default: in this process. */
   readonly server?: boolean;
 }
 

@@ -89,7 +89,7 @@ const LATE_SHORT_DAYS = day('2025-01-01');
 const LATE_CRYPTO_SHORT_DAYS = day('2021-01-01');
 const LAST_EARLY_FRIDAY = day('2015-05-31');
 
-/** Close of the session of a business day. `isUnannounced`: its mourning is not known yet. */
+/** Close of the session of a business day. `isUnannounced`: a day of mourning on it has not been announced yet. */
 export function closeOfFutures(group: FuturesGroup, on: number, isUnannounced: boolean): number {
   const isShort = isEarlyClose(on);
   const isEveOfIndependence = civilOfDay(on).month === 7;

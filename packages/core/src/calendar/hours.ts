@@ -60,7 +60,7 @@ const ALWAYS_OPEN: HoursOfAll = {
   GRAINS: always,
 };
 
-/** By calendar: views of one as of different days have the same id. */
+/** Keyed by the object, not by its id: views of one calendar as of different days share their id. */
 const hoursByCalendar = new WeakMap<Calendar, HoursOfAll>([
   [xnys, hoursOnExchange(xnys)],
   [alwaysOpen, ALWAYS_OPEN],

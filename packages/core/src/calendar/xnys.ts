@@ -37,7 +37,7 @@ function hoursOn(day: number): DayHours | undefined {
   return extraEarlyCloses.has(day) || xnysEarlyCloses(year).includes(day) ? SHORT_DAY : FULL_DAY;
 }
 
-/** By day number: the day of the announcement of its hours. */
+/** Day on which the special hours of a day were announced, both as day numbers. */
 const announcedOn = new Map(
   [...XNYS_SPECIAL_CLOSURES, ...XNYS_LATE_OPENS].map(({ date, announced }) => [
     TradingDate.dayOf(date),

@@ -299,7 +299,7 @@ export function differingFromJournal(
   return wrong;
 }
 
-/** For masks that do not depend on the first session. */
+/** Any first session: a mask that moves dates by weeks does not depend on it. */
 const FIRST_OF_NONE = TradingDate.of('1998-01-02');
 
 /** The parts of a mask. Competitions of earlier versions move dates by weeks where their settings do not say how. */

@@ -54,7 +54,7 @@ export interface SimulationParts {
   readonly checkpointSeq: number;
   /** For a fork: distinguishes its ids of stream events from its ancestors'. */
   readonly tags?: readonly StreamTag[];
-  /** Those of accepted losses, oldest first. */
+  /** Tags of the losses of records that an operator has accepted (D226), oldest first. */
   readonly lossTags?: readonly string[];
   /** It is in memory alone (D255). */
   readonly isEphemeral?: boolean;

@@ -10,7 +10,7 @@ const TUESDAY_CLOSE = '2026-01-06T21:00:00Z';
 const FRIDAY_CLOSE = '2026-01-09T21:00:00Z';
 
 interface DeskScenario {
-  /** Absent = the close of Tuesday. */
+  /** End of the market; absent = the close of Tuesday. */
   readonly end?: string;
   readonly portfolioType: 'CASH' | 'MARGIN';
   readonly initialCash?: number;

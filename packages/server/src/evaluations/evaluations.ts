@@ -45,7 +45,7 @@ const BASELINE = 'baseline:';
 
 export type EvaluationStatus = 'OPEN' | 'RUNNING' | 'DONE';
 
-/** What only the edge can do for a cell. */
+/** Work on a cell that needs the HTTP layer: filling its portfolio, and measuring its result. */
 export interface CellWork {
   /**
    * Fills an empty simulation: the portfolio of the rules, or a fixture. Answers with its first portfolio, or with the reason why the market
@@ -762,7 +762,7 @@ export class Evaluations {
     return cell;
   }
 
-  /** Ends a cell at the wish of its entrant. */
+  /** Ends a cell because its entrant asked for it. */
   async finish(cell: KeptCell): Promise<void> {
     if (cell.note.endedAt !== undefined) throw new EvaluationRefused('NOT_RUNNING', 'The run has ended');
     this.#change(cell, { endedAt: this.#deps.clockMs(), reason: 'FINISH' });

@@ -104,7 +104,7 @@ function sampleOf(row: MatrixRow, { scenarios }: EvaluationDefinition, model: st
   };
 }
 
-/** A task may not hide the score. */
+/** Name of the score of a task; a task that is called like the score of the cell gets another one. */
 const scoreName = (task: string): string => (task === SCORE ? `task ${SCORE}` : task);
 
 interface Spent {

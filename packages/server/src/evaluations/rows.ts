@@ -24,7 +24,7 @@ export function viewOf(kept: KeptEvaluation): EvaluationView {
   let figures: EvaluationFigures | undefined;
   const view: EvaluationView = {
     rows,
-    // Pages of the matrix do not need them.
+    // Computed when first read: pages of the matrix do not show them.
     get figures() {
       figures ??= figuresOf(rows, entries, scenarios.length);
       return figures;

@@ -40,7 +40,7 @@ export class EphemeralCells {
     this.#mostBytes = mostBytes;
   }
 
-  /** Bytes of all. */
+  /** Memory of all ephemeral simulations, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }

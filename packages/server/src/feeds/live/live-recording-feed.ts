@@ -133,7 +133,7 @@ export class LiveRecordingFeed implements RecordingFeed {
     }
   }
 
-  /** Recordings are not recorded. */
+  /** Does nothing: what this feed shows is a recording already. */
   record(): void {
     return;
   }

@@ -145,7 +145,7 @@ export function stepHandlers(
         const taken: { readonly simulation: Simulation; readonly step: Step; readonly body: StepBody }[] = [];
         const together = { events: MOST_EVENTS_TOGETHER, records: MOST_RECORDS_TOGETHER };
         const texts: string[] = [];
-        /** The kind of all: one commit is of one store. */
+        /** Whether the simulations of this batch are ephemeral. They must all be of one kind, because a commit writes to one store. */
         let areEphemeral: boolean | undefined;
         let answer: Answer;
         try {

@@ -204,7 +204,7 @@ export function toActivity(ids: Ids, item: ListItem, order: OrderSnapshot | unde
 }
 
 /** Item 0 is the cash, item n the n-th position. */
-/** Change, end or gift of shares: the shares held before, and the cash for them with that for a fraction. */
+/** An activity for shares that were exchanged, ended or given: the shares held before, and the cash for them, a fraction's included. */
 function describeConversion({
   action,
   symbol,

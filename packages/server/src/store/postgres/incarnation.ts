@@ -236,7 +236,7 @@ export class Incarnation {
     await this.#database
       .ask('UPDATE incarnation SET struck_out = true WHERE id = $1', [this.id])
       .catch((error: unknown) => {
-        // Then it is evicted for its silence.
+        // Without the database it cannot leave; other nodes evict it when its lease has ended.
         if (!(error instanceof StoreUnavailable)) throw error;
       });
     await this.#database.close();

@@ -16,7 +16,7 @@ import type { HistoryRequest } from './history-work.js';
 
 export interface HistoryThreadData {
   readonly directory: string;
-  /** Nonzero = queued queries are discarded. */
+  /** Shared flag: when it is not 0, queued queries are discarded. */
   readonly isStopping: Int32Array;
   /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
   readonly pageLimit?: Int32Array | undefined;
