@@ -235,7 +235,7 @@ describe('dashboard and alerts', () => {
       clockMs: () => Date.now(),
       openStreams: () => 0,
       webhookFigures: test.app.webhookFigures,
-      beginnings: { begun: 1, failed: 0, struckOut: 0 },
+      beginnings: { begun: 1, failed: 0, evicted: 0 },
     });
     const { body } = await server.inject('/metrics');
     metrics = new Set([...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));

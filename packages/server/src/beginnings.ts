@@ -23,7 +23,7 @@ export class CannotBegin extends Error {
 export class Beginnings implements BeginningFigures {
   begun = 0;
   failed = 0;
-  struckOut = 0;
+  evicted = 0;
   #inARow = 0;
 
   noteBegun(): void {

@@ -77,7 +77,7 @@ export async function compose(
             ask: async <Q extends RelayQuestion>(question: Q, timeoutMs: number) =>
               (await cluster.askAboutSource(question, timeoutMs)) as RelayAnswers[Q['ask']],
           },
-          onMarketLost: () => opening.onStruckOut(),
+          onMarketLost: () => opening.onEvicted(),
           mayLead: () => cluster.reasons.length === 0,
         }),
       },

@@ -67,8 +67,8 @@ export async function openEmbedded({
       store: Promise.resolve(store),
       onDamage: () => undefined,
       onLost: () => undefined,
-      onStruckOut: () => undefined,
-      isStruckOut: false,
+      onEvicted: () => undefined,
+      isEvicted: false,
     },
   });
   const access = new Access(

@@ -21,7 +21,7 @@ export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage
   /** The state of a simulation in memory is invalid: another node owns it, or the database lacks records of it. */
   readonly onLost?: (simulationId: string) => void;
   /** Other nodes own all tenants of this node. Only in a cluster. */
-  readonly onStruckOut?: () => void;
+  readonly onEvicted?: () => void;
 }
 
 /** The store that these settings name. `onFatal` is called once, when it has failed permanently. */
@@ -69,7 +69,7 @@ export async function settingInDatabase(url: string, name: string): Promise<stri
 export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,
-  { onLost, onStruckOut, ...more }: StoreEvents = {},
+  { onLost, onEvicted, ...more }: StoreEvents = {},
   member: Pick<PostgresStoreOptions, 'node' | 'cluster' | 'memory'> = {},
 ): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
@@ -82,7 +82,7 @@ export async function openAnyStore(
       ...(more.note !== undefined && { note: more.note }),
       ...(onLost !== undefined && { onLost }),
       ...member,
-      ...(onStruckOut !== undefined && { onStruckOut }),
+      ...(onEvicted !== undefined && { onEvicted }),
     });
   }
   return openSqliteStore({
@@ -107,8 +107,8 @@ export interface OpeningStore {
   onDamage: NonNullable<StoreEvents['onDamage']>;
   onLost: NonNullable<StoreEvents['onLost']>;
   /** Other nodes own all tenants of this node. */
-  onStruckOut: () => void;
-  isStruckOut: boolean;
+  onEvicted: () => void;
+  isEvicted: boolean;
 }
 
 /** Like `openStore`, for callers that set the handling of damage later. */
@@ -122,15 +122,15 @@ export function beginOpening(
       ...(note !== undefined && { note }),
       onDamage: (problem, simulationId) => opening.onDamage(problem, simulationId),
       onLost: (simulationId) => opening.onLost(simulationId),
-      onStruckOut: () => {
-        opening.isStruckOut = true;
-        opening.onStruckOut();
+      onEvicted: () => {
+        opening.isEvicted = true;
+        opening.onEvicted();
       },
     }),
     onDamage: () => undefined,
     onLost: () => undefined,
-    onStruckOut: () => undefined,
-    isStruckOut: false,
+    onEvicted: () => undefined,
+    isEvicted: false,
   };
   opening.store.catch(() => undefined);
   return opening;

@@ -90,13 +90,13 @@ export async function runServer(settings: Settings): Promise<void> {
       isEnded = port === undefined;
       hasListened = true;
       if (port === undefined) continue;
-      beginnings.struckOut += 1;
+      beginnings.evicted += 1;
       http = { ...http, port };
       endAnswers = await answerMeanwhile(port, http.host);
     } catch (error) {
       // The store may still be opening: it is closed when it has opened.
       await opening.store.then((store) => store.close()).catch(() => undefined);
-      if (!opening.isStruckOut && !(hasListened && isPassing(error))) throw error;
+      if (!opening.isEvicted && !(hasListened && isPassing(error))) throw error;
       const pauseMs = beginnings.noteFailure(error);
       log.warn({ err: error, pauseMs }, 'the node could not begin: it tries again');
       await endAnswers();

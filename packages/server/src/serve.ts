@@ -69,7 +69,7 @@ async function serveWith(
   { opening, log, onFatal, listener, beginnings, beforeListening, say }: ServeParts,
   opened: Opened,
 ): Promise<number | undefined> {
-  const struckOut = new Promise<void>((resolve) => (opening.onStruckOut = resolve));
+  const evicted = new Promise<void>((resolve) => (opening.onEvicted = resolve));
   const composition = await compose(given, onFatal, {
     opening,
     note: (text) => log.warn(text),
@@ -213,8 +213,8 @@ async function serveWith(
   beginnings.noteBegun();
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
   if (cluster === undefined) return undefined;
-  await struckOut;
-  log.warn('struck out: other nodes own what this one did; it begins again under another incarnation');
+  await evicted;
+  log.warn('evicted: other nodes own what this one did; it begins again under another incarnation');
   disregardSignals();
   cluster.close();
   listener?.detach();

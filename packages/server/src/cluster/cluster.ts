@@ -92,7 +92,7 @@ export class Cluster {
   get reasons(): readonly string[] {
     const { ownership } = this.#parts;
     const self = this.#self();
-    if (self === undefined) return ['struck out'];
+    if (self === undefined) return ['evicted'];
     return reasonsAgainst(self, ownership.nodes, ownership.skewMs);
   }
 
@@ -212,7 +212,7 @@ export class Cluster {
         );
         if (isDone) return;
       } else if (!isRevoked) {
-        note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is struck out`);
+        note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is evicted`);
         await ownership.revoke(node.incarnation);
         isRevoked = true;
       }

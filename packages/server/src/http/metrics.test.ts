@@ -20,7 +20,7 @@ describe('GET /metrics', () => {
       clockMs: () => test.time.nowMs,
       openStreams: () => test.app.openStreams(),
       webhookFigures: test.app.webhookFigures,
-      beginnings: { begun: 3, failed: 2, struckOut: 1 },
+      beginnings: { begun: 3, failed: 2, evicted: 1 },
     });
     figures = async () => {
       const { body } = await server.inject('/metrics');
@@ -37,7 +37,7 @@ describe('GET /metrics', () => {
     expect(await figures()).toMatchObject({
       sandpit_node_begun_total: 3,
       sandpit_node_failed_beginnings_total: 2,
-      sandpit_node_strike_outs_total: 1,
+      sandpit_node_evictions_total: 1,
       sandpit_node_tenants_taken_over_total: 0,
       sandpit_node_commits_in_doubt_total: 0,
       sandpit_database_connections: 0,

@@ -84,7 +84,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
 export interface BeginningFigures {
   readonly begun: number;
   readonly failed: number;
-  readonly struckOut: number;
+  readonly evicted: number;
 }
 
 /** Sources of the metrics. */
@@ -248,7 +248,7 @@ function collectNode(registry: Registry, { store, simulations, beginnings }: Met
   };
   counter('begun', 'Beginnings of this node since the start of the process.', () => beginnings.begun);
   counter('failed_beginnings', 'Attempts to begin that failed.', () => beginnings.failed);
-  counter('strike_outs', 'Removals of this node from its cluster.', () => beginnings.struckOut);
+  counter('evictions', 'Removals of this node from its cluster.', () => beginnings.evicted);
   counter(
     'tenants_taken_over',
     'Tenants that this node has acquired since it began.',

@@ -52,12 +52,12 @@ export class Incarnation {
   readonly id: number;
   readonly #database: QuestionConnection;
   readonly #clocks: Clocks;
-  readonly #onStruckOut: () => void;
+  readonly #onEvicted: () => void;
   readonly #watched = new Map<number, { counter: string; since: number }>();
   /** Time at which the last successful renewal was sent. */
   #sent: Moment;
   #timer: NodeJS.Timeout | undefined;
-  #isStruckOut = false;
+  #isEvicted = false;
   #isClosed = false;
   #skewMs = 0;
   /** The database's clock minus the monotonic clock of this machine, ms. */
@@ -70,7 +70,7 @@ export class Incarnation {
     this.#database = database;
     this.#sent = sent;
     this.#clocks = parts.clocks ?? MACHINE;
-    this.#onStruckOut = parts.onStruckOut;
+    this.#onEvicted = parts.onEvicted;
   }
 
   static async begin(address: DatabaseAddress, parts: IncarnationParts): Promise<Incarnation> {
@@ -92,11 +92,11 @@ export class Incarnation {
     const now = momentOf(this.#clocks);
     // By the clock that advanced more: one of them stops while a machine sleeps.
     const passed = Math.max(now.monotonic - this.#sent.monotonic, now.wall - this.#sent.wall);
-    return !this.#isStruckOut && passed < LEASE_MS;
+    return !this.#isEvicted && passed < LEASE_MS;
   }
 
-  get isStruckOut(): boolean {
-    return this.#isStruckOut;
+  get isEvicted(): boolean {
+    return this.#isEvicted;
   }
 
   /** Wall clock of this machine minus that of the database, ms; only the certain part, regardless of the direction of the network delay. */
@@ -120,7 +120,7 @@ export class Incarnation {
   }
 
   #renewLater(): void {
-    if (this.#isClosed || this.#isStruckOut) return;
+    if (this.#isClosed || this.#isEvicted) return;
     this.#timer = setTimeout(() => {
       this.renew().then(
         () => this.#renewLater(),
@@ -138,19 +138,19 @@ export class Incarnation {
       [this.id],
     );
     if (rows.length === 0) {
-      this.#struckOut();
+      this.#noteEvicted();
       // Stop serving: after a revocation other nodes do not wait for the lease to end.
-      await this.#strikeOut(this.id);
+      await this.#evict(this.id);
       return;
     }
     this.#sent = sent;
     this.#measure(sent, rows[0]);
   }
 
-  #struckOut(): void {
-    if (this.#isStruckOut || this.#isClosed) return;
-    this.#isStruckOut = true;
-    this.#onStruckOut();
+  #noteEvicted(): void {
+    if (this.#isEvicted || this.#isClosed) return;
+    this.#isEvicted = true;
+    this.#onEvicted();
   }
 
   /**
@@ -169,7 +169,7 @@ export class Incarnation {
     for (const row of rows) {
       const one = { ...row, id: Number(row.id) };
       const isDead =
-        one.id !== this.id && this.#isSilent(one, now) && (await this.#strikeOut(one.id, one.counter));
+        one.id !== this.id && this.#isSilent(one, now) && (await this.#evict(one.id, one.counter));
       if (!isDead) alive.push(one);
     }
     return alive;
@@ -191,7 +191,7 @@ export class Incarnation {
   }
 
   /** Removes an incarnation, another node's only if its counter has not moved. */
-  async #strikeOut(id: number, counter?: string): Promise<boolean> {
+  async #evict(id: number, counter?: string): Promise<boolean> {
     const rows = await this.#database.ask(
       `UPDATE incarnation SET struck_out = true
          WHERE id = $1 AND counter = coalesce($2, counter) AND NOT struck_out RETURNING id`,
@@ -201,7 +201,7 @@ export class Incarnation {
   }
 
   /**
-   * Ends the lease of a live incarnation. It may answer until its next renewal fails, so it is not evicted yet: it strikes itself out then,
+   * Ends the lease of a live incarnation. It may answer until its next renewal fails, so it is not evicted yet: it evicts itself then,
    * or others do after its silence.
    */
   async revoke(id: number): Promise<void> {
@@ -254,7 +254,7 @@ interface IncarnationParts {
   readonly identity: NodeIdentity;
   readonly clocks?: Clocks;
   /** Others own its cells now: the process forgets them. */
-  readonly onStruckOut: () => void;
+  readonly onEvicted: () => void;
 }
 
 /** Clocks of this machine. */

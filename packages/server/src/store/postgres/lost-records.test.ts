@@ -17,7 +17,7 @@ const TENANT = 'tenant-1';
 interface Node extends Store {
   readonly lost: string[];
   readonly notes: string[];
-  readonly struckOut: Promise<void>;
+  readonly evicted: Promise<void>;
 }
 
 describe('A PostgreSQL database restored from an older copy', () => {
@@ -29,8 +29,8 @@ describe('A PostgreSQL database restored from an older copy', () => {
   async function open(node: string, at = url): Promise<Node> {
     const lost: string[] = [];
     const notes: string[] = [];
-    let onStruckOut: () => void = () => undefined;
-    const struckOut = new Promise<void>((resolve) => (onStruckOut = resolve));
+    let onEvicted: () => void = () => undefined;
+    const evicted = new Promise<void>((resolve) => (onEvicted = resolve));
     const store = await openPostgresStore({
       url: at,
 
@@ -39,9 +39,9 @@ describe('A PostgreSQL database restored from an older copy', () => {
       cluster: { url: `http://${node}`, version: '1', facts: {} },
       onLost: (id) => lost.push(id),
       note: (text) => notes.push(text),
-      onStruckOut,
+      onEvicted,
     });
-    const opened = { ...store, lost, notes, struckOut };
+    const opened = { ...store, lost, notes, evicted };
     nodes.add(opened);
     return opened;
   }
@@ -145,7 +145,7 @@ describe('A PostgreSQL database restored from an older copy', () => {
     await recovered(a);
     await withCells(a);
     await restore(url);
-    await a.struckOut;
+    await a.evicted;
     expect(a.health().reason).toContain('lacks changes of the registry');
   });
 

@@ -49,7 +49,7 @@ export interface PostgresStoreOptions {
   /** Shares the database with other nodes; absent = this server has it to itself. */
   readonly cluster?: ClusterMember;
   /** Other nodes own all tenants of this node: its state in memory is invalid. Only in a cluster. */
-  readonly onStruckOut?: () => void;
+  readonly onEvicted?: () => void;
   /** Called once, when the store has failed permanently: the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** One line for the operator. */
@@ -88,13 +88,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const database = new QuestionConnection(address);
     opened.push(database);
     const { cluster } = options;
-    const onStruckOut = (): void => {
-      if (cluster !== undefined) return options.onStruckOut?.();
+    const onEvicted = (): void => {
+      if (cluster !== undefined) return options.onEvicted?.();
       onFatal(new StoreUnavailable('Another node has taken over: this one was silent for too long'));
     };
     const incarnation = await Incarnation.begin(address, {
       identity: { node: options.node ?? hostname(), version: '1', ...cluster },
-      onStruckOut,
+      onEvicted,
     });
     opened.push(incarnation);
     // A node of a cluster shares the database with other nodes, not with a single server.
@@ -166,7 +166,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         rows: history,
         events: {
           onFatal,
-          onBehind: cluster === undefined ? onFatal : onStruckOut,
+          onBehind: cluster === undefined ? onFatal : onEvicted,
           note,
           onLost: (cell) => {
             (ownership ?? sole)?.forget(cell);

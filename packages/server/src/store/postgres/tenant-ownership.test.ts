@@ -14,7 +14,7 @@ interface Node extends Store {
   readonly ownership: Ownership;
   readonly lost: string[];
   /** Resolves when it is evicted. */
-  readonly struckOut: Promise<void>;
+  readonly evicted: Promise<void>;
 }
 
 describe('Nodes that share a database', () => {
@@ -23,18 +23,18 @@ describe('Nodes that share a database', () => {
 
   async function open(node: string): Promise<Node> {
     const lost: string[] = [];
-    let onStruckOut: () => void = () => undefined;
-    const struckOut = new Promise<void>((resolve) => (onStruckOut = resolve));
+    let onEvicted: () => void = () => undefined;
+    const evicted = new Promise<void>((resolve) => (onEvicted = resolve));
     const store = await openPostgresStore({
       url,
 
       node,
       cluster: { url: `http://${node}`, version: '1', facts: { rules: 'r' } },
       onLost: (id) => lost.push(id),
-      onStruckOut,
+      onEvicted,
     });
     if (store.ownership === undefined) throw new Error('no cluster');
-    const opened = { ...store, ownership: store.ownership, lost, struckOut };
+    const opened = { ...store, ownership: store.ownership, lost, evicted };
     nodes.push(opened);
     return opened;
   }
@@ -47,7 +47,7 @@ describe('Nodes that share a database', () => {
   }
 
   /** The row of a node after a silence of five seconds, of which the node knows nothing. */
-  const strikeOut = ({ ownership }: Node): Promise<void> =>
+  const evict = ({ ownership }: Node): Promise<void> =>
     execute(`UPDATE sandpit.incarnation SET struck_out = true WHERE id = ${ownership.incarnation}`);
 
   const create = (store: Store, id = CELL): Promise<void> =>
@@ -104,17 +104,17 @@ describe('Nodes that share a database', () => {
     expect(placements.map((placement) => placement?.tenantId)).toEqual([TENANT, undefined, 'tenant-2']);
   });
 
-  it('fence a node that was struck out, which restarts under a new incarnation', async () => {
+  it('fence a node that was evicted, which restarts under a new incarnation', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1));
-    await strikeOut(a);
+    await evict(a);
     expect((await b.ownership.placementOf(TENANT))?.isLost).toBe(true);
     await b.ownership.take([TENANT]);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
     expect(a.lost).toEqual([CELL]);
-    await a.struckOut;
+    await a.evicted;
     expect(a.mayAnswer?.()).toBe(false);
     expect([...(await a.ownership.take(['tenant-2']))]).toEqual([]);
     await b.journal.append(recordOf(CELL, 2));
@@ -146,7 +146,7 @@ describe('Nodes that share a database', () => {
       .toBeGreaterThan(0);
     expect(answeredUntil).toBeLessThan(takenAt);
     expect(a.mayAnswer?.()).toBe(false);
-    await a.struckOut;
+    await a.evicted;
   });
 
   it('append a decision whose lease ends in the same turn, so that memory is never ahead of the journal', async () => {
@@ -242,7 +242,7 @@ describe('Nodes that share a database', () => {
   it('acquire a cell that the earlier owner created while it lost the tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
-    await strikeOut(a);
+    await evict(a);
     await b.ownership.take([TENANT]);
     // The old owner does not know yet: the cell that it creates exists, and belongs to the new owner.
     await create(a);
