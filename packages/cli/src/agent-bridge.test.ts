@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { sandbox, type Sandbox } from '@sandpit/client/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
