@@ -1,4 +1,4 @@
-import { Instant, Money, Price, Quantity, TradingDate } from '@sandpit/core';
+import { announcementOf, Instant, Money, Price, Quantity, TradingDate } from '@sandpit/core';
 import type { CorporateAction, GoodTill, OrderChanges, OrderRequest, Quote, Requester } from '@sandpit/core';
 import type { Simulation } from '../packages/server/src/engine/simulation.js';
 import type { Chance } from './chance.js';
@@ -89,10 +89,7 @@ export class Workload {
             { new: 1, old: 10 },
           ]),
         };
-    const { result } = await this.simulation.market.submit<'AnnounceActions'>({
-      type: 'AnnounceActions',
-      actions: [action],
-    });
+    const { result } = await this.simulation.market.submit<'AnnounceActions'>(announcementOf([action]));
     this.count(result);
     if (action.type === 'SPLIT')
       this.mids.set(symbol, ((this.mids.get(symbol) ?? 1) * action.ratio.old) / action.ratio.new);

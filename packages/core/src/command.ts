@@ -166,7 +166,12 @@ export type Command =
       readonly outcomeId?: string;
     }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
-  | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
+  | {
+      readonly type: 'AnnounceActions';
+      readonly actions: readonly CorporateAction[];
+      /** Those of one instant take effect by kind (D208). Absent in journals of earlier versions: in the order of announcement. */
+      readonly byKind?: true;
+    }
   | { readonly type: 'WithdrawAction'; readonly actionId: string }
   | {
       readonly type: 'HaltTrading';

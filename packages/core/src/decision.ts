@@ -186,7 +186,7 @@ export class Decision {
 
   /** The instrument of a position or order. */
   tradable(symbol: string): Tradable {
-    return tradableOf(symbol, this.valued(symbol));
+    return tradableOf(symbol, this.instrument(symbol));
   }
 
   /** The instrument of an order; for multi-leg orders that of the first leg, since all have the same hours and kind. */

@@ -15,6 +15,7 @@ import type { OrderMoved, OrderPlaced } from './orders/order-event.js';
 import type { ScriptedCode } from './orders/refusal.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
+import type { SharesOf } from './positions/option-collateral.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
@@ -303,6 +304,8 @@ export type Event =
       readonly underlying: string;
       readonly cash: Money;
       readonly shares: Quantity;
+      /** Shares of other symbols, by symbol; absent = none. */
+      readonly others?: readonly SharesOf[];
       /** Collateral that is required but not available. */
       readonly lacking?: Money;
     }
@@ -333,6 +336,7 @@ export type Event =
   | {
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
+      readonly byKind?: true;
     }
   /** A split has replaced the series on its symbol (D89): from here on they have their new symbols. */
   | {

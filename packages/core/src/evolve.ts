@@ -47,6 +47,7 @@ import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
 import {
+  noteDelivered,
   addHolder,
   addTimer,
   bookOf,
@@ -355,7 +356,8 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ActionsAnnounced':
       for (const { actionId, action } of event.actions) {
         const number = ++state.counters.action;
-        state.actions.set(actionId, { actionId, number, action, status: 'ANNOUNCED' });
+        const byKind = event.byKind === true ? { byKind: event.byKind } : {};
+        state.actions.set(actionId, { actionId, number, action, ...byKind, status: 'ANNOUNCED' });
         scheduleAction(state, calendar, actionId);
         // Dividends change the model values of options.
         noteHolders(state, action.symbol);
@@ -526,7 +528,7 @@ export function scheduleAction(state: State, calendar: Calendar, actionId: strin
 function passOnActions(state: State, calendar: Calendar, ended: CorporateAction): void {
   const successor = ended.type === 'SYMBOL_CHANGE' ? ended.newSymbol : undefined;
   for (const announced of [...state.actions.values()]) {
-    const { action, actionId, number, status } = announced;
+    const { action, actionId, status } = announced;
     const isConcerned = action.symbol === ended.symbol || newSymbolOf(action) === ended.symbol;
     if (status !== 'ANNOUNCED' || !isConcerned) continue;
     if (successor === undefined) {
@@ -541,7 +543,7 @@ function passOnActions(state: State, calendar: Calendar, ended: CorporateAction)
     state.actions.delete(actionId);
     // The same action may be announced under both symbols.
     if (state.actions.get(id)?.status === 'ANNOUNCED') continue;
-    state.actions.set(id, { actionId: id, number, action: renamed, status });
+    state.actions.set(id, { ...announced, actionId: id, action: renamed });
     scheduleAction(state, calendar, id);
   }
 }
@@ -1058,6 +1060,7 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
 
 function list(state: State, instrument: Instrument): void {
   state.listed.set(instrument.symbol, instrument);
+  noteDelivered(state, instrument);
   state.adjusted.delete(instrument.symbol);
   state.retired.delete(instrument.symbol);
 }
@@ -1071,6 +1074,7 @@ function adjustSeries(
   if (announced?.underWay !== undefined) announced.underWay = { ...announced.underWay, series };
   for (const instrument of listed) {
     state.listed.set(instrument.symbol, instrument);
+    noteDelivered(state, instrument);
   }
   for (const { from, to } of series) {
     state.adjusted.set(from, to);
@@ -1147,12 +1151,20 @@ export function secure(
   underlying: string,
   next: Secured,
 ): void {
-  const { cash, shares, lacking } = next;
+  const { cash, shares, others, lacking } = next;
   const before = secured.get(underlying) ?? NOTHING_SECURED;
   sum.cash = Money.ofUnits(sum.cash + cash - before.cash);
   if (shares !== before.shares) addShares(sum, underlying, shares - before.shares);
-  if (cash === 0 && shares === 0 && lacking === undefined) secured.delete(underlying);
-  else secured.set(underlying, { cash, shares, ...(lacking !== undefined && { lacking }) });
+  for (const { symbol, quantity } of before.others ?? []) addShares(sum, symbol, -quantity);
+  for (const { symbol, quantity } of others ?? []) addShares(sum, symbol, quantity);
+  if (cash === 0 && shares === 0 && others === undefined && lacking === undefined) secured.delete(underlying);
+  else
+    secured.set(underlying, {
+      cash,
+      shares,
+      ...(others !== undefined && { others }),
+      ...(lacking !== undefined && { lacking }),
+    });
 }
 
 const COUNTS_LATER: ReadonlySet<CorporateAction['type']> = new Set([

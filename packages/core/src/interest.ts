@@ -1,13 +1,16 @@
 import { possibleUnderlyingsOf } from './instruments/option-roots.js';
 import { isLongAsOsi } from './instruments/osi.js';
+import { underlyingsDelivering } from './state.js';
 import type { State } from './state.js';
 
-/** True when there are positions or orders in a symbol, in options on it, or in options on the underlying of the option it names. */
+/** True when there are positions or orders in a symbol, in options that deliver it, or in options on the underlying of the option it names. */
 export function hasInterestIn(state: State, symbol: string): boolean {
   if ((state.holders.get(symbol)?.size ?? 0) > 0) return true;
   if ((state.books.get(symbol)?.open.size ?? 0) > 0) return true;
   if (state.multiLegOrdersOn.has(symbol) || state.awaitingOpening.has(symbol)) return true;
-  const underlyings = isLongAsOsi(symbol) ? possibleUnderlyingsOf(symbol, state.listed) : [symbol];
+  const underlyings = isLongAsOsi(symbol)
+    ? possibleUnderlyingsOf(symbol, state.listed)
+    : underlyingsDelivering(state, symbol);
   return underlyings.some(
     (underlying) =>
       state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0,

@@ -283,9 +283,10 @@ const isSameOnOrder = (a: OnOrder, b: OnOrder): boolean =>
 
 function setAsideByPositions({ secured }: Portfolio): Reservation {
   const sum = Reservation.none();
-  for (const [underlying, { cash, shares }] of secured) {
+  for (const [underlying, { cash, shares, others }] of secured) {
     sum.cash = Money.add(sum.cash, cash);
     addShares(sum, underlying, shares);
+    for (const { symbol, quantity } of others ?? []) addShares(sum, symbol, quantity);
   }
   return sum;
 }

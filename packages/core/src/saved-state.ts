@@ -32,6 +32,7 @@ import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
 import type { SavedOrder } from './saved-order.js';
 import { finish } from './pieces.js';
 import {
+  noteDelivered,
   bookOf,
   emptyState,
   scheduleChecks,
@@ -368,7 +369,10 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
     restorePortfolio(state, portfolio, calendar);
     yield;
   }
-  for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
+  for (const instrument of saved.listed) {
+    state.listed.set(instrument.symbol, instrument);
+    noteDelivered(state, instrument);
+  }
   for (const [from, to] of saved.adjusted ?? []) state.adjusted.set(from, to);
   for (const [symbol, successor] of saved.retired ?? []) state.retired.set(symbol, successor);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);

@@ -44,6 +44,8 @@ export interface AnnouncedAction {
   readonly actionId: string;
   readonly number: number;
   readonly action: CorporateAction;
+  /** Absent = announced by an earlier version: it takes effect in the order of announcement. */
+  readonly byKind?: true;
   status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
   /** Progress of an action that requires more than one record. */
   underWay?: ActionProgress;
@@ -283,6 +285,8 @@ interface DerivedState {
   readonly awaitingOpening: Map<string, Set<string>>;
   /** By underlying: the portfolios that hold options on it. No entry is empty. */
   readonly optionHolders: Map<string, Set<Portfolio>>;
+  /** By shares that contracts deliver beside those of their underlying: the underlyings of contracts that do, or did (D208). */
+  readonly deliveredWith: Map<string, Set<string>>;
   readonly watch: MarginWatch;
   /** The latest partitions of large option books. */
   readonly partitions: Partitions;
@@ -372,6 +376,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     competitionTimers: { start: undefined, hour: undefined, end: undefined, judgeAt: undefined },
     awaitingOpening: new Map(),
     optionHolders: new Map(),
+    deliveredWith: new Map(),
     watch: {
       symbols: new Map(),
       portfolios: new Map(),
@@ -576,8 +581,26 @@ function lookAt({ watch }: State, due: Instant): void {
   if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
 }
 
+/** Indexes a listed contract by the shares that it delivers beside those of its underlying. */
+export function noteDelivered(state: State, instrument: Instrument): void {
+  if (instrument.assetClass !== 'OPTION') return;
+  for (const { symbol } of instrument.others ?? []) {
+    const underlyings = state.deliveredWith.get(symbol);
+    if (underlyings === undefined) state.deliveredWith.set(symbol, new Set([instrument.underlying]));
+    else underlyings.add(instrument.underlying);
+  }
+}
+
+/** The underlyings of contracts that deliver a symbol: itself, and those whose contracts deliver it beside their own shares. */
+export const underlyingsDelivering = (state: State, symbol: string): readonly string[] => {
+  const others = state.deliveredWith.get(symbol);
+  return others === undefined ? [symbol] : [symbol, ...[...others].filter((one) => one !== symbol).sort()];
+};
+
 /** Queues a margin check, within a second, of the holders of a symbol whose mark has moved. */
 export function noteMark(state: State, symbol: string, movedAt = state.now): void {
+  for (const underlying of state.deliveredWith.get(symbol) ?? [])
+    if (underlying !== symbol) noteMark(state, underlying, movedAt);
   if (!state.holders.has(symbol) && !state.optionHolders.has(symbol)) return;
   const due = lookDue(movedAt);
   state.watch.symbols.set(symbol, due);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { announcementOf } from '../../src/commands/market/market-setup.js';
 import type { CorporateAction } from '../../src/corporate-actions/corporate-action.js';
 import { Position } from '../../src/positions/position.js';
 import { stateHash } from '../../src/state-hash.js';
@@ -17,7 +18,7 @@ type Terms<T extends CorporateAction['type']> = Omit<
 
 function announce<T extends CorporateAction['type']>(market: TestMarket, type: T, terms: Terms<T>) {
   const action = { type, exDate: EX_DATE, ...terms } as unknown as CorporateAction;
-  return market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] }).result;
+  return market.execute<'AnnounceActions'>(announcementOf([action])).result;
 }
 
 /** A portfolio with lots of XYZ at these prices, one purchase (or short sale) each. */
@@ -298,6 +299,19 @@ describe('a day', () => {
       'STOCK_DIVIDEND',
     ]);
     expect(held('NEWX')).toBe(200);
+  });
+
+  it('takes effect in the order of announcement in journals of earlier versions', () => {
+    const { market, apply } = holding([[100, '50.00']]);
+    const on = { symbol: 'XYZ', exDate: EX_DATE };
+    for (const action of [
+      { type: 'SPLIT', ...on, ratio: { new: 2, old: 1 } },
+      { type: 'CASH_DIVIDEND', ...on, amountPerShare: Price.of('1') },
+    ] as const)
+      market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+    market.restart();
+    apply();
+    expect(market.events('DividendAccrued')).toMatchObject([{ amount: 2_000_000 }]);
   });
 
   it('rejects two of split, stock dividend, spin-off, merger and delisting', () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { announcementOf } from '../../src/commands/market/market-setup.js';
 import type { CorporateAction } from '../../src/corporate-actions/corporate-action.js';
+import { requirementOfPortfolio } from '../../src/portfolios/valuation.js';
 import { Position } from '../../src/positions/position.js';
+import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, TestMarket } from '../../src/testing/market.js';
 import { Price } from '../../src/values/price.js';
 import { TradingDate } from '../../src/values/trading-date.js';
+
+const audited = auditAfterEach();
 
 type Terms<T extends CorporateAction['type']> = Omit<
   Extract<CorporateAction, { type: T }>,
@@ -36,7 +41,7 @@ function over<T extends CorporateAction['type']>(type: T, terms: Terms<T>, befor
     exDate: TradingDate.of('2026-01-07'),
     ...terms,
   } as unknown as CorporateAction;
-  market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+  market.execute<'AnnounceActions'>(announcementOf([action]));
   market.advanceTo('2026-01-07', 10);
   const held = (symbol: string): number => {
     const position = market.portfolio(portfolio).positions.get(symbol);
@@ -142,4 +147,145 @@ it('a delisting without cash pays puts their full strike', () => {
     ['EXPIRED', 0],
     ['CASH_SETTLED', 3000],
   ]);
+});
+
+/** HON and ASIX, 2016-10-03: a contract delivers 100 HON and 4 ASIX, one new share for 25 (OCC memo 39740). */
+describe('a written call over the spin-off of one share for 25', () => {
+  const CALL_25 = 'XYZ1260220C00025000';
+
+  function written(type: 'CASH' | 'MARGIN', bought = 100) {
+    const market = audited(new TestMarket());
+    const portfolio = market.openPortfolio({ type, cash: 100_000 });
+    market.quote('XYZ', '30.00', '30.00');
+    market.quote(CALL, '6.00', '6.00');
+    market.place(portfolio, { symbol: 'XYZ', quantity: bought });
+    market.place(portfolio, { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' });
+    const act = (action: object, day: string): void => {
+      const announced = {
+        symbol: 'ASIX',
+        exDate: TradingDate.of(day),
+        ...action,
+      } as unknown as CorporateAction;
+      market.execute<'AnnounceActions'>(announcementOf([announced]));
+      market.advanceTo(day, 10);
+    };
+    act(
+      { type: 'SPIN_OFF', symbol: 'XYZ', newSymbol: 'ASIX', ratio: { new: 1, old: 25 }, basisPercent: 4 },
+      '2026-01-07',
+    );
+    const reserved = () =>
+      Object.fromEntries(
+        [...market.portfolio(portfolio).reservedByPositions.shares].map(([symbol, size]) => [
+          symbol,
+          shares(size),
+        ]),
+      );
+    const held = (symbol: string): number => {
+      const position = market.portfolio(portfolio).positions.get(symbol);
+      return position === undefined ? 0 : shares(Position.held(position));
+    };
+    return { market, portfolio, act, reserved, held };
+  }
+
+  it('reserves the shares of both symbols, and refuses to sell one of either', () => {
+    const { market, portfolio, reserved } = written('CASH');
+    expect(reserved()).toEqual({ XYZ: 100, ASIX: 4 });
+    market.quote('ASIX', '30.00', '30.00');
+    expect(market.submit(portfolio, { symbol: 'ASIX', quantity: 1, intent: 'SELL_TO_CLOSE' })).toMatchObject({
+      code: 'INSUFFICIENT_POSITION',
+    });
+  });
+
+  it('frees new shares that it does not deliver', () => {
+    const { market, portfolio, reserved } = written('CASH', 150);
+    market.quote('ASIX', '30.00', '30.00');
+    market.place(portfolio, { symbol: 'ASIX', quantity: 2, intent: 'SELL_TO_CLOSE' });
+    expect(reserved()).toEqual({ XYZ: 100, ASIX: 4 });
+  });
+
+  it('delivers other shares after a split, spin-off or merger of the new ones', () => {
+    // 4 x 3/2 = 6; 6 x 1/4 = 1.5, of which 0.5 in cash at 5.00; 6 x 0.5 = 3 and 6 x 2.00 in cash.
+    const { market, act, reserved } = written('CASH');
+    const contract = (symbol: string) => market.brokerage.instrument(symbol);
+    market.quote('ASIX', '30.00', '30.00');
+    act({ type: 'SPLIT', ratio: { new: 3, old: 2 } }, '2026-01-08');
+    expect(contract('XYZ2260220C00025000')).toMatchObject({ others: [{ symbol: 'ASIX', shares: 6 }] });
+    expect(reserved()).toEqual({ XYZ: 100, ASIX: 6 });
+    market.quote('CHLD', '5.00', '5.00');
+    act({ type: 'SPIN_OFF', newSymbol: 'CHLD', ratio: { new: 1, old: 4 }, basisPercent: 10 }, '2026-01-09');
+    expect(contract('XYZ3260220C00025000')).toMatchObject({
+      deliverable: 100,
+      cash: 25_000,
+      others: [
+        { symbol: 'ASIX', shares: 6 },
+        { symbol: 'CHLD', shares: 1 },
+      ],
+    });
+    market.quote('ACQ', '50.00', '50.00');
+    act({ type: 'MERGER', newSymbol: 'ACQ', ratio: 0.5, cashPerShare: Price.of('2') }, '2026-01-12');
+    expect(contract('XYZ4260220C00025000')).toMatchObject({
+      cash: 145_000,
+      others: [
+        { symbol: 'CHLD', shares: 1 },
+        { symbol: 'ACQ', shares: 3 },
+      ],
+    });
+    expect(reserved()).toEqual({ XYZ: 100, CHLD: 1, ACQ: 3 });
+    // The cash that the call delivers is reserved too.
+    expect(
+      dollars(
+        market.portfolio([...market.brokerage.state.portfolios.keys()][0] ?? '').reservedByPositions.cash,
+      ),
+    ).toBe(14.5);
+  });
+
+  it('is renamed in part, ends in part for cash, and keeps its number over a split of the old shares', () => {
+    const { market, act, reserved, held } = written('CASH');
+    act({ type: 'SYMBOL_CHANGE', newSymbol: 'ASI' }, '2026-01-08');
+    expect(market.brokerage.instrument(CALL_25)).toMatchObject({ others: [{ symbol: 'ASI', shares: 4 }] });
+    expect(reserved()).toEqual({ XYZ: 100, ASI: 4 });
+    act({ type: 'DELISTING', symbol: 'ASI', cashPerShare: Price.of('7') }, '2026-01-09');
+    expect(market.brokerage.instrument('XYZ2260220C00025000')).toMatchObject({
+      deliverable: 100,
+      cash: 280_000,
+    });
+    act({ type: 'SPLIT', symbol: 'XYZ', ratio: { new: 2, old: 1 } }, '2026-01-12');
+    expect(market.brokerage.instrument('XYZ3260220C00025000')).toMatchObject({
+      deliverable: 200,
+      cash: 280_000,
+    });
+    expect(held('XYZ3260220C00025000')).toBe(-1);
+    expect(reserved()).toEqual({ XYZ: 200 });
+  });
+
+  it('is assigned with the shares of both symbols on margin', () => {
+    const { market, held } = written('MARGIN');
+    market.quote('XYZ', '30.00', '30.00');
+    market.quote('ASIX', '30.00', '30.00');
+    market.advanceTo('2026-02-20', 17);
+    expect([held('XYZ'), held('ASIX'), held(CALL_25)]).toEqual([0, 0, 0]);
+    const ended = market
+      .events('OptionEnded')
+      .map(({ act, shares: moved, amount }) => [act, moved?.symbol, dollars(amount)]);
+    // 2,500.00 by marks: 100 x 30 and 4 x 30 of 3,120.
+    expect(ended).toEqual([
+      ['ASSIGNED', 'XYZ', 2403.85],
+      ['ASSIGNED', 'ASIX', 96.15],
+    ]);
+  });
+
+  it('is uncovered on margin without the new shares', () => {
+    const { market, portfolio } = written('MARGIN');
+    market.quote('XYZ', '30.00', '30.00');
+    market.quote('ASIX', '30.00', '30.00');
+    const groups = () => {
+      const { brokerage } = market;
+      const holder = market.portfolio(portfolio);
+      const requirement = requirementOfPortfolio(holder, brokerage, brokerage.broker(holder));
+      return requirement?.groups.map(({ strategy }) => strategy);
+    };
+    expect(groups()).toContain('COVERED_CALL');
+    market.place(portfolio, { symbol: 'ASIX', quantity: 1, intent: 'SELL_TO_CLOSE' });
+    expect(groups()).not.toContain('COVERED_CALL');
+  });
 });

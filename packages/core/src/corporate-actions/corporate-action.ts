@@ -159,6 +159,10 @@ export const newSymbolOf = (action: CorporateAction): string | undefined =>
 export const endsShares = (action: CorporateAction): boolean =>
   isConversion(action) && action.type !== 'SPIN_OFF';
 
+/** True when the shares become cash alone, so that contracts on them end. */
+export const endsContracts = (action: CorporateAction): boolean =>
+  action.type === 'DELISTING' || (action.type === 'MERGER' && action.ratio === undefined);
+
 /** Effective time: 03:00 New York on its ex-date, before any session of that day (D129). */
 export const effectiveAt = (calendar: Calendar, { exDate }: CorporateAction): Instant =>
   calendar.instantOf(exDate, 3, 0);
@@ -182,14 +186,16 @@ const RANK: Readonly<Record<CorporateAction['type'], number>> = {
 /** More actions than a simulation will ever have. */
 const MOST_ACTIONS = 1e12;
 
-/** Order of actions that take effect at the same instant: by kind, then by announcement. */
+/** Order of actions that take effect at the same instant: by kind, then by announcement; before there were kinds, by announcement alone. */
 export const turnOf = ({
   action,
   number,
+  byKind,
 }: {
   readonly action: CorporateAction;
   readonly number: number;
-}): number => RANK[action.type] * MOST_ACTIONS + number;
+  readonly byKind?: true;
+}): number => (byKind === true ? RANK[action.type] * MOST_ACTIONS : 0) + number;
 
 /** True for two actions of which a symbol can have only one on a day. */
 export const excludes = (a: CorporateAction, b: CorporateAction): boolean =>

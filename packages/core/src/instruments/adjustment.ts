@@ -21,8 +21,14 @@ export interface Adjustment {
 
 const CENT = Price.of('0.01');
 
-/** n new shares for one: contracts are multiplied as shares are. */
+/** n new shares for one: ordinary contracts are multiplied as shares are. */
 export const isWhole = (ratio: SplitRatio): boolean => ratio.old === 1;
+
+/** True for a contract that a split n:1 multiplies. One that delivers cash or shares of other symbols too keeps its number (D208). */
+export const isMultiplied = (
+  { cash, others }: Pick<OptionContract, 'cash' | 'others'>,
+  ratio: SplitRatio,
+): boolean => isWhole(ratio) && cash === undefined && others === undefined;
 
 /**
  * Whole ratios n:1 make n contracts of one, at the n-th part of the strike, to the cent half up. Any other keeps contracts, strike and
@@ -35,22 +41,10 @@ export function adjustedBySplit(
   isTaken: (symbol: string) => boolean,
 ): Adjustment {
   const root = rootOfOsi(contract.symbol);
-  if (isWhole(ratio)) {
+  if (isMultiplied(contract, ratio)) {
     const strike = strikeAfter(contract.strike, ratio.new);
     const symbol = firstFree({ ...contract, strike }, [root, ...digitsBehind(root)], isTaken);
-    const { cash, others } = contract;
-    return {
-      contract: {
-        ...contract,
-        symbol,
-        strike,
-        ...(cash !== undefined && { cash: Money.scale(cash, 1, ratio.new) }),
-        ...(others !== undefined && {
-          others: others.map((one) => ({ ...one, shares: Math.floor(one.shares / ratio.new) })),
-        }),
-      },
-      contracts: ratio.new,
-    };
+    return { contract: { ...contract, symbol, strike }, contracts: ratio.new };
   }
   const symbol = firstFree(contract, digitsBehind(root), isTaken);
   const { deliverable, inLieu = Quantity.zero, ...terms } = contract;
@@ -80,12 +74,12 @@ const deliveredUnits = ({ deliverable, inLieu = Quantity.zero }: OptionContract)
  */
 export function adjustedByDividend(
   contract: OptionContract,
-  amountPerShare: Price,
+  { symbol: payer, amountPerShare }: { readonly symbol: string; readonly amountPerShare: Price },
   isTaken: (symbol: string) => boolean,
 ): Adjustment {
   const lowering = multiplyDivide(
     amountPerShare,
-    deliveredUnits(contract),
+    contract.underlying === payer ? deliveredUnits(contract) : Quantity.of(sharesOf(contract, payer)),
     Math.round(SHARE * contract.multiplier),
     'half-up',
   );
@@ -101,6 +95,52 @@ export function adjustedByDividend(
   const symbol = firstFree({ ...contract, strike }, digitsBehind(root), isTaken);
   const cash = Money.add(contract.cash ?? Money.zero, missing);
   return { contract: { ...contract, symbol, strike, cash }, contracts: 1 };
+}
+
+/** Shares of another symbol that a contract delivers. */
+const sharesOf = ({ others = [] }: Pick<OptionContract, 'others'>, symbol: string): number =>
+  others.find((one) => one.symbol === symbol)?.shares ?? 0;
+
+/** What becomes of shares of another symbol that contracts deliver. */
+export interface OtherShares {
+  /** Symbol of the new shares. */
+  readonly symbol: string;
+  readonly ratio: SplitRatio;
+  /** True if the old shares stay. */
+  readonly keepsOld: boolean;
+  readonly cashPerShare?: Price | undefined;
+  /** Price of a fraction of a new share. */
+  readonly price: Price | undefined;
+}
+
+/** An action on shares that contracts on another underlying deliver too: whole new shares, and cash for the rest (D208). */
+export function adjustedInOther(
+  contract: OptionContract,
+  from: string,
+  { symbol: to, ratio, keepsOld, cashPerShare, price }: OtherShares,
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
+  const before = Quantity.of(sharesOf(contract, from));
+  const units = multiplyDivide(before, ratio.new, ratio.old, 'down');
+  const shares = Math.floor(units / SHARE);
+  const fraction = Quantity.ofUnits(units - Quantity.of(shares));
+  const inLieu = price === undefined ? Money.zero : Money.toCents(Money.of(price, fraction));
+  const paid = cashPerShare === undefined ? Money.zero : Money.toCents(Money.of(cashPerShare, before));
+  const { others: had = [], cash: hadCash = Money.zero, ...terms } = contract;
+  const kept = keepsOld ? had : had.filter((one) => one.symbol !== from);
+  const isOwn = to === contract.underlying;
+  const others = isOwn ? kept : withShares(kept, to, shares);
+  const cash = Money.add(hadCash, Money.add(inLieu, paid));
+  return {
+    contract: {
+      ...terms,
+      symbol: firstFree(contract, digitsBehind(rootOfOsi(contract.symbol)), isTaken),
+      ...(isOwn && { deliverable: contract.deliverable + shares }),
+      ...(cash !== 0 && { cash }),
+      ...(others.length > 0 && { others }),
+    },
+    contracts: 1,
+  };
 }
 
 /** A change of the symbol renames the root, whose digit stays (D208). */

@@ -19,6 +19,8 @@ export interface Holding {
   /** Negative = short. */
   readonly quantity: Quantity;
   readonly mark: Price;
+  /** A short call that delivers shares of other symbols too, which the portfolio does not hold: shares do not cover it (D208). */
+  readonly lacksOthers?: true;
 }
 
 /** The margin rules of a book. */

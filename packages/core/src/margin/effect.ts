@@ -1,3 +1,4 @@
+import { withOthersInCash } from '../instruments/exercise-value.js';
 import { isShares } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { MarginExcess } from '../orders/margin-excess.js';
@@ -43,9 +44,18 @@ export function effectOfAll(
     ...others,
     ...trades.flatMap(({ instrument, quantity, price: mark }) => {
       let held = isDone ? quantity : Quantity.zero;
-      for (const holding of chain)
-        if (holding.instrument.symbol === instrument.symbol) held = Quantity.add(held, holding.quantity);
-      return held === 0 ? [] : { instrument, quantity: held, mark };
+      let lacksOthers = instrument.assetClass === 'OPTION' && instrument.others !== undefined;
+      for (const holding of chain) {
+        if (holding.instrument.symbol !== instrument.symbol) continue;
+        held = Quantity.add(held, holding.quantity);
+        lacksOthers = holding.lacksOthers === true;
+      }
+      if (held === 0) return [];
+      const valued =
+        instrument.assetClass === 'OPTION'
+          ? withOthersInCash(instrument, (symbol) => market.underlying(symbol).price)
+          : instrument;
+      return { instrument: valued, quantity: held, mark, ...(lacksOthers && { lacksOthers }) };
     }),
   ];
   let seen = market;

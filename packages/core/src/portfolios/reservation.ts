@@ -1,5 +1,6 @@
 import { MarginExcess } from '../orders/margin-excess.js';
 import { Money } from '../values/money.js';
+import type { SharesOf } from '../positions/option-collateral.js';
 import type { Quantity } from '../values/quantity.js';
 
 /** Reservations of a portfolio's open orders, or of its positions. They change no balances. */
@@ -16,6 +17,8 @@ export interface Secured {
   readonly cash: Money;
   /** Shares of the underlying. */
   readonly shares: Quantity;
+  /** Shares of other symbols that the covered calls deliver (D208); absent = none. */
+  readonly others?: readonly SharesOf[];
   /** Further collateral that a CASH portfolio lacked after a corporate action; absent = none (D220). */
   readonly lacking?: Money;
 }

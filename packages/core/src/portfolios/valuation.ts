@@ -20,10 +20,11 @@ import {
   marginTermsOf,
   markOrCost,
   sumsOf,
+  flagLacking,
   valuedInstrument,
   valuesOf,
 } from './book-sums.js';
-import type { MarketValues, ValuationSource } from './book-sums.js';
+import type { Delivering, MarketValues, ValuationSource } from './book-sums.js';
 import { cashOf, dayTradingExcess } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
 
@@ -361,13 +362,23 @@ export function offsetGroupHeld(
 ): Holding[] {
   const chain = offsetGroupOf(instrument, terms);
   const held: Holding[] = [];
+  const delivering: Delivering = [];
   for (const position of candidatesFor(portfolio, instrument, terms)) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const other = valuedInstrument(position.symbol, source);
-    if (offsetGroupOf(other, terms) !== chain) continue;
+    const known = delivering.length;
+    const other = valuedInstrument(position.symbol, source, delivering, held.length);
+    if (offsetGroupOf(other, terms) !== chain) {
+      delivering.length = known;
+      continue;
+    }
     held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
   }
+  if (delivering.length > 0)
+    flagLacking(held, delivering, (symbol) => {
+      const position = portfolio.positions.get(symbol);
+      return position === undefined ? 0 : Position.held(position);
+    });
   return held;
 }
 

@@ -20,9 +20,17 @@ export interface CollateralLeg {
 /** Settlement time of a contract. A long must settle no earlier than the short it covers. */
 type SettlesAt = (contract: OptionContract) => Instant;
 
+/** A quantity of the shares of a symbol. */
+export interface SharesOf {
+  readonly symbol: string;
+  readonly quantity: Quantity;
+}
+
 export interface OptionCollateral {
   /** Shares of the underlying that cover calls. */
   readonly shares: Quantity;
+  /** Shares of other symbols that cover them too, by symbol (D208); absent = none. */
+  readonly others?: readonly SharesOf[];
   /** Strikes of uncovered puts, and the largest loss of the rest including its longs (D270). Whole cents. */
   readonly cash: Money;
   /** The part of it for puts without a long. */
@@ -45,13 +53,14 @@ const NO_COVER: OptionCollateral = {
 };
 
 /**
- * Collateral of the shorts among these legs, each series once, with `freeShares` of the underlying. The order of legs does not
- * matter.
+ * Collateral of the shorts among these legs, each series once, with `freeShares` of the underlying, and of other symbols. The order of legs
+ * does not matter.
  */
 export function collateralOf(
   legs: Iterable<CollateralLeg>,
   freeShares: Quantity,
   settlesAt: SettlesAt,
+  freeOf: (symbol: string) => Quantity = () => Quantity.zero,
 ): OptionCollateral {
   const left: UncoveredContracts[] = [];
   let hasShorts = false;
@@ -61,9 +70,9 @@ export function collateralOf(
     if (count < 0) hasShorts = true;
   }
   if (!hasShorts) return NO_COVER;
-  const shares = freeShares > 0 ? coverByShares(left, freeShares) : Quantity.zero;
-  let cash = 0;
-  let secured = 0;
+  const covered = freeShares > 0 ? coverByShares(left, freeShares, freeOf) : NOTHING_COVERED;
+  let cash: number = covered.cash;
+  let secured: number = covered.cash;
   let nakedPuts = 0;
   let nakedCalls = 0;
   let spreads = 0;
@@ -78,8 +87,10 @@ export function collateralOf(
       spreads += found.spreads;
     }
   }
+  const { shares, others } = covered;
   return {
     shares,
+    ...(others !== undefined && { others }),
     cash: Money.upToCents(Money.ofUnits(cash)),
     secured: Money.upToCents(Money.ofUnits(secured)),
     nakedPuts,
@@ -93,18 +104,50 @@ interface UncoveredContracts {
   count: number;
 }
 
-/** Removes the calls that shares cover, the lowest strikes first. Returns the shares that these would deliver. */
-function coverByShares(left: readonly UncoveredContracts[], freeShares: Quantity): Quantity {
+/** What covered calls deliver: all of it, or they are uncovered. */
+interface CoveredCalls {
+  readonly shares: Quantity;
+  readonly others?: readonly SharesOf[];
+  /** Cash that they deliver beside shares (D208). */
+  readonly cash: Money;
+}
+
+const NOTHING_COVERED: CoveredCalls = { shares: Quantity.zero, cash: Money.zero };
+
+/** Removes the calls that shares cover, the lowest strikes first. Returns what these would deliver. */
+function coverByShares(
+  left: readonly UncoveredContracts[],
+  freeShares: Quantity,
+  freeOf: (symbol: string) => Quantity,
+): CoveredCalls {
   let shares = 0;
+  let cash = 0;
+  const used = new Map<string, number>();
   for (const call of left.filter(isShortCall).sort(byStrike)) {
     if (call.contract.settlement === 'CASH') continue;
     const each = sharesToCover(call.contract);
-    const covered =
+    const { others = [] } = call.contract;
+    let covered =
       each === 0 ? -call.count : Math.min(-call.count, Math.max(0, Math.floor((freeShares - shares) / each)));
+    for (const { symbol, shares: size } of others) {
+      const free = freeOf(symbol) - (used.get(symbol) ?? 0);
+      covered = Math.min(covered, Math.max(0, Math.floor(free / Quantity.of(size))));
+    }
+    if (covered === 0) continue;
     shares += covered * each;
+    cash += covered * (call.contract.cash ?? 0);
+    for (const { symbol, shares: size } of others)
+      used.set(symbol, (used.get(symbol) ?? 0) + Quantity.of(size * covered));
     call.count += covered;
   }
-  return Quantity.ofUnits(shares);
+  const others = [...used]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([symbol, quantity]) => ({ symbol, quantity: Quantity.ofUnits(quantity) }));
+  return {
+    shares: Quantity.ofUnits(shares),
+    ...(others.length > 0 && { others }),
+    cash: Money.ofUnits(cash),
+  };
 }
 
 const isShortCall = ({ contract, count }: UncoveredContracts): boolean =>
@@ -162,7 +205,7 @@ const OPTION_TYPES = ['CALL', 'PUT'] as const;
 function coverChain(
   chain: readonly UncoveredContracts[],
   pool: UncoveredContracts[],
-): Omit<OptionCollateral, 'shares'> {
+): Omit<OptionCollateral, 'shares' | 'others'> {
   const used: UncoveredContracts[] = [];
   let nakedPuts = 0;
   let nakedCalls = 0;

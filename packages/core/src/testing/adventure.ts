@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Brokerage } from '../brokerage.js';
 import { marketHours } from '../calendar/hours.js';
 import type { Command } from '../command.js';
-import type { CorporateAction } from '../corporate-actions/corporate-action.js';
+import { announcementOf } from '../commands/market/market-setup.js';
+import type { AnnouncedRatio, CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
 import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
@@ -74,6 +75,19 @@ export type AdventureStep =
       readonly inDays: number;
       readonly more: number;
       readonly old: number;
+    }
+  /** Any other action (D208). `newSymbol`, `ratio` and `amount` as its type uses them. */
+  | {
+      readonly kind: 'action';
+      readonly type: Exclude<CorporateAction['type'], 'SPLIT' | 'CASH_DIVIDEND'>;
+      readonly symbol: string;
+      readonly newSymbol: string;
+      readonly inDays: number;
+      readonly ratio: AnnouncedRatio;
+      /** Percent of the cost, and the rate of a stock dividend in percent. */
+      readonly percent: number;
+      readonly amount: number;
+      readonly payAfter: number;
     }
   /** Withdraws the next announced action. */
   | { readonly kind: 'withdraw' }
@@ -190,6 +204,28 @@ const index = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 30 }) },
 );
 const symbol = fc.constantFrom('AAPL', 'AAPL', 'AAPL', ...SYMBOLS);
+
+/** Symbols that actions give: unknown ones, and shares that are held and quoted. */
+const NEW_SYMBOLS = ['SPUN', 'ACQ', 'F', 'NEW', 'NEXT', 'AAPL'];
+
+const actionOn = (
+  on: fc.Arbitrary<string>,
+  inDays: fc.Arbitrary<number> = fc.nat({ max: 3 }),
+): fc.Arbitrary<AdventureStep> =>
+  fc.record({
+    kind: fc.constant('action' as const),
+    type: fc.constantFrom(
+      ...(['SPECIAL_DIVIDEND', 'STOCK_DIVIDEND', 'SYMBOL_CHANGE', 'SYMBOL_CHANGE', 'SPIN_OFF'] as const),
+      ...(['SPIN_OFF', 'MERGER', 'MERGER', 'DELISTING'] as const),
+    ),
+    symbol: on,
+    newSymbol: fc.constantFrom(...NEW_SYMBOLS),
+    inDays,
+    ratio: fc.constantFrom<AnnouncedRatio>(0.241917, 1.437, { new: 1, old: 3 }, 1, 0.000001, 2, 1000),
+    percent: fc.constantFrom(23.48, 0.0001, 99.9999, 10, 100),
+    amount: fc.constantFrom('0', '0.12', '0.125', '2', '53.75', '10000').map((text) => Price.of(text)),
+    payAfter: fc.nat({ max: 10 }),
+  });
 const broker = fc.constantFrom(...BROKERS);
 const quantity = fc.oneof(
   { weight: 20, arbitrary: fc.integer({ min: 1, max: 120 }).map((shares) => shares * 1_000_000) },
@@ -317,6 +353,7 @@ const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
       old: fc.constantFrom(1, 2, 20, 3, 0.01),
     }),
   },
+  { weight: 3, arbitrary: actionOn(symbol) },
   { weight: 1, arbitrary: fc.constant({ kind: 'withdraw' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
   {
@@ -421,6 +458,7 @@ const CONTRACT_BROKERS = ['default', 'default', 'per-share', 'per-share', 'stric
 /** Steps that end most activity: they come at the end. */
 const LAST_STEPS: ReadonlySet<AdventureStep['kind']> = new Set([
   'split',
+  'action',
   'reset',
   'close',
   'delete',
@@ -444,22 +482,46 @@ const SHARES_TO_DELIVER: readonly AdventureStep[] = [0, 1, 2].map((portfolio) =>
   special: false,
 }));
 
-/** 02:00 of a day on which a dividend or split of the first symbol takes effect: without earlier steps, the simulation begins there. */
+/** 02:00 of a day on which an action of the first symbol takes effect: without earlier steps, the simulation begins there. */
 const onExDate: fc.Arbitrary<AdventureStep[]> = fc
-  .constantFrom<AdventureStep>(
-    { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
-    { kind: 'dividend', symbol: 'AAPL', inDays: 0, amount: Price.of('0.25'), payAfter: 0 },
+  .oneof(
+    fc.constantFrom<AdventureStep>(
+      { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
+      { kind: 'dividend', symbol: 'AAPL', inDays: 0, amount: Price.of('0.25'), payAfter: 0 },
+    ),
+    actionOn(fc.constant('AAPL'), fc.constantFrom(0, 0, 0, 1, 2)),
   )
   .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
+
+/** A long position, a short one and orders beside them, for a night with an action. */
+const HELD_OVER_NIGHT: readonly AdventureStep[] = [
+  { kind: 'next-open', minutes: 1 },
+  ...([0, 1] as const).flatMap((portfolio): AdventureStep[] => {
+    const aim = portfolio === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN';
+    const order = { kind: 'order', portfolio, symbol: 'AAPL', extended: false, latency: 0 } as const;
+    const more = { ...order, distance: 0, bracket: false, special: false } as const;
+    return [
+      { ...more, type: 'MARKET', aim, quantity: 101_000_000, tif: 'DAY' },
+      { ...more, type: 'MARKET', aim, quantity: 10_000_000, tif: 'DAY' },
+      { ...more, type: 'STOP', aim: 'close', quantity: 0, tif: 'GTC' },
+    ];
+  }),
+];
 
 /** An adventure in shares: an opening, perhaps a night with an announced action, then anything. */
 const anyStockAdventure: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
     fc.option(onExDate, { nil: [], freq: 1 }),
+    fc.boolean(),
     fc.array(anyStep, { minLength: 1, maxLength: 60, size: 'max' }),
   )
-  .map(([first, night, then]) => [...first, ...night, ...then]);
+  .map(([first, night, isHeld, then]) => [
+    ...first,
+    ...(isHeld && first.length > 0 && night.length > 0 ? HELD_OVER_NIGHT : []),
+    ...night,
+    ...then,
+  ]);
 
 /** Mostly portfolios of three kinds at brokers that offer everything; chains, and shares to deliver. */
 const contractOpening: fc.Arbitrary<AdventureStep[]> = fc
@@ -493,6 +555,7 @@ const anyContractAdventure: fc.Arbitrary<AdventureStep[]> = fc
         { weight: 40, arbitrary: anyContractStep },
         { weight: 10, arbitrary: anyStep.filter(({ kind }) => !LAST_STEPS.has(kind)) },
         { weight: 1, arbitrary: splitOfOptions },
+        { weight: 2, arbitrary: actionOn(fc.constantFrom('AAPL', 'AAPL', 'SPY', 'SPUN', 'ACQ')) },
       ),
       { minLength: 1, maxLength: 60, size: 'max' },
     ),
@@ -629,7 +692,7 @@ export class Adventure implements ContractWorld {
         const payDate = TradingDate.plusDays(exDate, step.payAfter);
         this.announce({
           type: 'CASH_DIVIDEND',
-          symbol: step.symbol,
+          symbol: this.nowNamed(step.symbol),
           exDate,
           amountPerShare: Price.ofUnits(step.amount),
           ...(step.payAfter > 0 && { payDate }),
@@ -640,12 +703,14 @@ export class Adventure implements ContractWorld {
         const exDate = this.dateIn(step.inDays);
         this.announce({
           type: 'SPLIT',
-          symbol: step.symbol,
+          symbol: this.nowNamed(step.symbol),
           exDate,
           ratio: { new: step.more, old: step.old },
         });
         return;
       }
+      case 'action':
+        return this.act(step);
       case 'halt': {
         const { symbol, reason, minutes } = step;
         market.halt(
@@ -761,7 +826,8 @@ export class Adventure implements ContractWorld {
   private order(step: Extract<AdventureStep, { kind: 'order' }>): void {
     const portfolioId = this.portfolioId(step.portfolio);
     if (portfolioId === undefined) return;
-    const symbol = step.aim.startsWith('close') ? this.holding(portfolioId, step.symbol) : step.symbol;
+    const named = this.nowNamed(step.symbol);
+    const symbol = step.aim.startsWith('close') ? this.holding(portfolioId, named) : named;
     if (symbol === undefined) return;
     const basis = this.priceOf(symbol);
     const near = (bps: number): Price => onTick(basis * (1 + bps / 10_000));
@@ -826,20 +892,67 @@ export class Adventure implements ContractWorld {
   }
 
   private announce(action: CorporateAction): void {
-    this.market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+    this.market.execute<'AnnounceActions'>(announcementOf([action]));
+  }
+
+  private act(step: Extract<AdventureStep, { kind: 'action' }>): void {
+    const { type, newSymbol, ratio, percent, amount } = step;
+    const symbol = this.nowNamed(step.symbol);
+    const exDate = this.dateIn(step.inDays);
+    const of = { symbol, exDate };
+    const pays = step.payAfter > 0 ? { payDate: TradingDate.plusDays(exDate, step.payAfter) } : {};
+    const cashPerShare = Price.ofUnits(amount);
+    switch (type) {
+      case 'SPECIAL_DIVIDEND':
+        if (amount > 0) this.announce({ ...of, ...pays, type, amountPerShare: cashPerShare });
+        return;
+      case 'STOCK_DIVIDEND':
+        return this.announce({ ...of, type, rate: percent / 100 });
+      case 'SYMBOL_CHANGE':
+        return this.announce({ ...of, type, newSymbol });
+      case 'SPIN_OFF':
+        return this.announce({ ...of, type, newSymbol, ratio, basisPercent: Math.min(percent, 99) });
+      case 'MERGER':
+        return this.announce({
+          ...of,
+          ...pays,
+          type,
+          ...(step.payAfter % 3 !== 1 && { newSymbol, ratio }),
+          ...(step.payAfter % 3 !== 0 && {
+            cashPerShare: amount > 0 ? cashPerShare : Price.of('1'),
+          }),
+        });
+      case 'DELISTING':
+        return this.announce({ ...of, ...pays, type, cashPerShare });
+    }
+  }
+
+  /** Present symbol of shares, after changes of the symbol and mergers. */
+  private nowNamed(name: string): string {
+    const { retired } = this.market.brokerage.state;
+    const seen = new Set([name]);
+    let now = name;
+    for (let next = retired.get(now); next !== undefined && next !== ''; next = retired.get(now)) {
+      if (seen.has(next)) return now;
+      seen.add(next);
+      now = next;
+    }
+    return now;
   }
 
   private quotesOf(step: Extract<AdventureStep, { kind: 'quote' }>): Quote[] {
-    const before = this.priceOf(step.symbol);
+    // Sizes of a depth beyond all orders: another company has the symbol.
+    const symbol = step.size === 5000 ? step.symbol : this.nowNamed(step.symbol);
+    const before = this.priceOf(symbol);
     const jump = step.move > 0 ? 1e15 : 1000;
     const middle = step.shape === 'jump' ? jump : Math.round(before * (1 + step.move / 10_000));
     const price = Math.min(Math.max(middle, 1000), 1e15);
-    this.prices.set(step.symbol, price);
+    this.prices.set(symbol, price);
     const half = Math.round((price * step.spread) / 20_000);
     const bid = Price.ofUnits(Math.max(1, price - half));
     const ask = Price.ofUnits(Math.min(price + half, 1e15));
     const sizes = step.size === 0 ? {} : { bidSize: Quantity.of(step.size), askSize: Quantity.of(step.size) };
-    const plain = { symbol: step.symbol, at: this.market.now, ...sizes };
+    const plain = { symbol, at: this.market.now, ...sizes };
     switch (step.shape) {
       case 'bid-only':
         return [{ ...plain, bid }];
@@ -882,7 +995,7 @@ export class Adventure implements ContractWorld {
 
   /** The symbol if the portfolio holds it, else another one that it holds. */
   private holding(portfolioId: string, name: string): string | undefined {
-    return [name, ...SYMBOLS].find((candidate) => this.heldOf(portfolioId, candidate) !== 0);
+    return [name, ...SYMBOLS, ...NEW_SYMBOLS].find((candidate) => this.heldOf(portfolioId, candidate) !== 0);
   }
 
   private dateIn(days: number): TradingDate {
@@ -899,7 +1012,10 @@ function onTick(units: number): Price {
 }
 
 /** Ratios of an instrument's description are no amounts: they may be any number. */
-const RATIOS = new Set(['leverageFactor', 'borrowRateAnnual', 'dailyVolatility']);
+const RATIOS = new Set([
+  ...['leverageFactor', 'borrowRateAnnual', 'dailyVolatility'],
+  ...['ratio', 'rate', 'basisPercent'],
+]);
 
 /** Asserts that a value survives the journal's JSON unchanged. */
 export function assertPlain(value: unknown, path: string): void {

@@ -1,5 +1,6 @@
 import type { AnnouncedRatio, CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
+import type { OptionContract } from '../instruments/option.js';
 import type { Order } from '../orders/order.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -30,8 +31,14 @@ export class Auditor {
   /** Opening times of lots that are older or newer than their numbers say. */
   private readonly openedAt = new Map<number, number>();
   private now = 0;
-  /** Shares that contracts of adjusted series deliver. */
-  private readonly delivered = new Map<string, bigint>();
+  /** Terms of contracts whose symbols do not tell them. */
+  private readonly terms = new Map<string, AuditedTerms>();
+  /** Marks before the latest splits. */
+  private readonly splitMarks = new Map<string, number>();
+  /** Cash per share of the shares that became cash, by symbol: as announced. */
+  private readonly endsFor = new Map<string, { readonly at: number; readonly amounts: readonly bigint[] }>();
+  /** Series that others have replaced: old and new symbol. */
+  private readonly adjusted = new Set<string>();
   private readonly entries = new Set<number>();
   private readonly executions = new Set<number>();
   private readonly agents = new Map<string, { readonly date: string; readonly used: bigint }>();
@@ -53,6 +60,29 @@ export class Auditor {
     this.now = at;
     this.market.note(quotes);
     for (const event of events) this.noteOne(event);
+    this.judgeDeliveries(events);
+  }
+
+  /** All parts of an exercise or assignment together move the strike less the cash that is delivered, except for fractions of shares (D208). */
+  private judgeDeliveries(events: readonly Event[]): void {
+    const moved = new Map<string, { contracts: bigint; amount: bigint; others: Set<string> }>();
+    for (const event of events) {
+      if (event.type !== 'OptionEnded' || (event.act !== 'EXERCISED' && event.act !== 'ASSIGNED')) continue;
+      const key = `${event.portfolioId} ${event.act} ${event.symbol}`;
+      const sum = moved.get(key) ?? { contracts: 0n, amount: 0n, others: new Set() };
+      moved.set(key, sum);
+      if (event.closed !== undefined) sum.contracts += big(event.quantity) / 1_000_000n;
+      sum.amount += big(event.amount) - big(event.waived ?? 0);
+      if (event.shares !== undefined) sum.others.add(event.shares.symbol);
+    }
+    for (const [key, { contracts, amount, others: symbols }] of moved) {
+      const symbol = key.split(' ').at(-1) ?? '';
+      const { cash, others, rest, strike, underlying } = this.termsOf(symbol);
+      const delivered = [underlying, ...othersOf(others).map(([one]) => one)];
+      if (others === '' || rest !== 0n || !delivered.every((one) => symbols.has(one))) continue;
+      const due = (strike * 1000n - cash) * contracts;
+      insist(amount === due || amount === -due, `${symbol} is exercised or assigned for another amount`);
+    }
   }
 
   private noteOne(event: Event): void {
@@ -94,11 +124,11 @@ export class Auditor {
         this.portfolio(event.portfolioId).secured.set(event.underlying, {
           cash: big(event.cash),
           shares: big(event.shares),
+          others: (event.others ?? []).map(({ symbol, quantity }) => [symbol, big(quantity)] as const),
         });
         return;
       case 'SeriesAdjusted':
-        for (const { symbol, deliverable } of event.listed) this.delivered.set(symbol, BigInt(deliverable));
-        return;
+        return this.noteSeries(event);
       case 'LedgerPosted':
         return this.noteEntries(event);
       case 'PositionsImported':
@@ -172,10 +202,16 @@ export class Auditor {
       case 'ExercisePriceTaken':
         return this.market.takeExercisePrice(event);
       case 'SplitBegun':
+        if (event.mark === undefined) this.splitMarks.delete(event.symbol);
+        else this.splitMarks.set(event.symbol, event.mark);
         if (event.market !== undefined) this.market.note([event.market.quote]);
         return;
       case 'ActionBegun':
         this.begun.set(event.symbol, event);
+        this.judgeMarks(event);
+        this.noteEnd(event);
+        for (const action of event.successor == null ? [] : [...this.actions])
+          this.actions.push(renamed(action, event.symbol, event.successor ?? ''));
         // Announced dividends go over to the new symbol.
         if (event.successor != null)
           for (const [key, rate] of [...this.dividends])
@@ -527,7 +563,7 @@ export class Auditor {
     let premiums: readonly Premium[] = [];
     const position = positionOf(portfolio, symbol);
     const isLong = position.settled > 0n;
-    this.market.judge(event, isLong, position.kept);
+    if (!this.isEndedForCash(event, isLong)) this.market.judge(event, isLong, position.kept);
     if (closed !== undefined) {
       const gone = closeOldest(position.lots, quantity);
       premiums = gone.parts.map((part) => ({
@@ -572,10 +608,7 @@ export class Auditor {
       position.settled * times === big(event.quantity),
       'an adjustment gives another number of contracts',
     );
-    const [before, after] = [BigInt(symbol.slice(-8)), BigInt(to.slice(-8))];
-    const off = before > after * times ? before - after * times : after * times - before;
-    // Tolerance: half a cent per contract.
-    insist(off <= 5n * times, 'an adjustment changes what all the contracts deliver for');
+    insist(this.adjusted.has(`${symbol} ${to}`), 'contracts become other ones than those of their series');
     positions.delete(symbol);
     insist((positions.get(to)?.lots.length ?? 0) === 0, 'an adjustment takes a name that another series has');
     positions.set(to, {
@@ -584,6 +617,100 @@ export class Auditor {
       kept: position.kept * times,
       lots: position.lots.map((lot) => ({ ...lot, quantity: lot.quantity * times })),
     });
+  }
+
+  /**
+   * Series become others by an announced action. Recomputed from its terms: what a contract delivers, and for how much; at the marks of the
+   * action it is worth the same, but for a cent (D89, D208).
+   */
+  private noteSeries({
+    actionId,
+    series,
+    listed,
+    underlying,
+  }: Extract<Event, { type: 'SeriesAdjusted' }>): void {
+    const before = new Map(series.map(({ from }) => [from, this.termsOf(from)]));
+    for (const contract of listed) this.terms.set(contract.symbol, termsOfContract(contract));
+    const marks = { mark: this.splitMarks.get(underlying), newMark: this.begun.get(underlying)?.newMark };
+    for (const { from, to } of series) {
+      this.adjusted.add(`${from} ${to}`);
+      const [old, now] = [before.get(from), this.terms.get(to) ?? this.termsOf(to)];
+      insist(
+        this.actions.some(
+          (action) =>
+            actionId.startsWith(action.type) && old !== undefined && becomes(action, old, now, marks),
+        ),
+        `${to} delivers something else than ${actionId} made of ${from}`,
+      );
+    }
+  }
+
+  private termsOf(symbol: string): AuditedTerms {
+    const known = this.terms.get(symbol);
+    if (known !== undefined) return known;
+    const { underlying } = readContract(symbol);
+    return { underlying, shares: 100n, rest: 0n, cash: 0n, others: '', strike: BigInt(symbol.slice(-8)) };
+  }
+
+  /** Contracts on shares that become cash end by that amount. */
+  private noteEnd({ symbol, actionId }: Extract<Event, { type: 'ActionBegun' }>): void {
+    this.endsFor.delete(symbol);
+    const amounts = this.actions.flatMap((action) => {
+      if (action.symbol !== symbol || !actionId.startsWith(action.type)) return [];
+      if (action.type === 'DELISTING') return big(action.cashPerShare);
+      return action.type === 'MERGER' && action.ratio === undefined ? big(action.cashPerShare ?? 0) : [];
+    });
+    if (amounts.length > 0) this.endsFor.set(symbol, { at: this.now, amounts });
+  }
+
+  /** True if contracts end by the cash that their shares became; those that deliver other shares too are not recomputed. */
+  private isEndedForCash(
+    { act, symbol, quantity, ...event }: Extract<Event, { type: 'OptionEnded' }>,
+    isLong: boolean,
+  ): boolean {
+    const { underlying, shares, rest, cash, others, strike } = this.termsOf(symbol);
+    const { at, amounts = [] } = this.endsFor.get(underlying) ?? {};
+    if (at !== this.now) return false;
+    const contracts = big(quantity) / 1_000_000n;
+    const amount = (big(event.amount) - big(event.waived ?? 0)) * (isLong ? 1n : -1n);
+    insist(
+      others !== '' ||
+        amounts.some((price) => {
+          const delivered = halfUp(price * (shares * 1_000_000n + rest), 10_000_000_000n) + cash;
+          const gain = (delivered - strike * 1000n) * (symbol.at(-9) === 'P' ? -1n : 1n);
+          const value = gain < 10_000n ? 0n : halfUp(gain * contracts, 100n) * 100n;
+          return amount === value && (act === 'EXPIRED') === (value === 0n);
+        }),
+      `${symbol} ends by another amount than its shares`,
+    );
+    return true;
+  }
+
+  /** Marks that an action derives make old and new shares together worth the same as the old ones (D208). */
+  private judgeMarks({
+    symbol,
+    actionId,
+    mark,
+    newMark,
+    quotes,
+  }: Extract<Event, { type: 'ActionBegun' }>): void {
+    if (mark === undefined || quotes.length === 0) return;
+    const after = new Map(quotes.map((quote) => [quote.symbol, big(quote.last ?? 0)]));
+    insist(
+      this.actions.some((action) => {
+        if (!actionId.startsWith(action.type) || !('newSymbol' in action)) return false;
+        const [more, old] = ratioOf(action);
+        const given = big(newMark ?? 0) * more;
+        const cash = 'cashPerShare' in action ? big(action.cashPerShare ?? 0) * old : 0n;
+        const stays = action.type === 'SPIN_OFF' ? (after.get(symbol) ?? 0n) * old : 0n;
+        const off = given + cash + stays - big(mark) * old;
+        // Prices are positive, so that the least one may be worth more.
+        const isLeast = [...after.values()].some((price) => price === 1n);
+        const isMost = [...after.values()].some((price) => price === 1_000_000_000_000_000n);
+        return (isMost || off >= -(more + old)) && (isLeast || off <= more + old);
+      }),
+      `marks of ${symbol} are not worth what they were`,
+    );
   }
 
   /** Every lot at the price of the settlement: the variation since the last one is paid to the cent (D95). */
@@ -615,7 +742,12 @@ export class Auditor {
   ): void {
     const moved = big(shares.quantity);
     insist(waived === 0 || portfolio.isCash, 'what a portfolio on margin owes is waived');
-    const isPlain = moved === 100n * big(quantity) || moved === -100n * big(quantity);
+    const { cash, rest, others } = this.termsOf(symbol);
+    const isPlain =
+      (moved === 100n * big(quantity) || moved === -100n * big(quantity)) &&
+      cash === 0n &&
+      rest === 0n &&
+      others === '';
     if ((act === 'EXERCISED' || act === 'ASSIGNED') && isPlain) {
       // The last eight digits of a contract's symbol are its strike in thousandths of a dollar, as ten of 1/10,000.
       const strike = BigInt(symbol.slice(-8)) * 10n;
@@ -672,7 +804,7 @@ export class Auditor {
       const position = positions.get(symbol);
       if (position === undefined || symbol.at(-9) !== 'C') continue;
       uncovered -= heldOf(position);
-      const each = this.delivered.get(symbol) ?? 100n;
+      const each = this.termsOf(symbol).shares;
       if (heldOf(position) < 0n && (least === undefined || each < least)) least = each;
     }
     return uncovered > 0n ? uncovered * (least ?? 0n) : 0n;
@@ -791,6 +923,7 @@ export class Auditor {
       for (const [underlying, one] of portfolio.secured) {
         secured.cash += one.cash;
         if (one.shares !== 0n) add(secured.shares, underlying, one.shares);
+        for (const [symbol, quantity] of one.others) add(secured.shares, symbol, quantity);
       }
       if (portfolio.isCash)
         for (const [underlying, symbols] of core.optionsOn) {
@@ -898,15 +1031,203 @@ function fits(
   if (big(event.amount ?? 0) !== cents(big(perShare), held)) return false;
   const { received, fraction = 0 } = event;
   if (!('newSymbol' in action)) return received === undefined;
-  const { ratio = 1 } = action as { readonly ratio?: AnnouncedRatio };
-  const [more, old] =
-    typeof ratio === 'number'
-      ? [BigInt(Math.round(ratio * 1e6)), 1_000_000n]
-      : [BigInt(ratio.new), BigInt(ratio.old)];
+  const [more, old] = ratioOf(action);
   if (received === undefined || (held * more) / old !== big(received.quantity) + big(fraction)) return false;
   return (
     fraction === 0 || newMark === undefined || big(event.inLieu ?? 0) === cents(big(newMark), big(fraction))
   );
+}
+
+/** The same action of shares that have another symbol now. */
+const renamed = (action: CorporateAction, from: string, to: string): CorporateAction => ({
+  ...action,
+  ...(action.symbol === from && { symbol: to }),
+  ...('newSymbol' in action && action.newSymbol === from && { newSymbol: to }),
+});
+
+/** New shares for old ones, as announced; one for one without a ratio. */
+function ratioOf(action: CorporateAction): readonly [bigint, bigint] {
+  const { ratio = 1 } = action as { readonly ratio?: AnnouncedRatio };
+  return typeof ratio === 'number'
+    ? [BigInt(Math.round(ratio * 1e6)), 1_000_000n]
+    : [BigInt(Math.round(ratio.new * 1e6)), BigInt(Math.round(ratio.old * 1e6))];
+}
+
+/** What one contract delivers, and for how much. */
+interface AuditedTerms {
+  readonly underlying: string;
+  readonly shares: bigint;
+  /** The fraction of a share that is paid in cash, in millionths. */
+  readonly rest: bigint;
+  readonly cash: bigint;
+  /** Shares of other symbols, as text. */
+  readonly others: string;
+  /** In thousandths of a dollar. */
+  readonly strike: bigint;
+}
+
+function termsOfContract(contract: OptionContract): AuditedTerms {
+  const { underlying, deliverable, inLieu = 0, cash = 0, others = [], strike } = contract;
+  return {
+    underlying,
+    shares: BigInt(deliverable),
+    rest: big(inLieu),
+    cash: big(cash),
+    others: othersText(others.map(({ symbol, shares }) => [symbol, BigInt(shares)])),
+    strike: big(strike) / 100_000n,
+  };
+}
+
+const othersText = (others: readonly (readonly [string, bigint])[]): string =>
+  others
+    .filter(([, shares]) => shares !== 0n)
+    .map(([symbol, shares]) => `${symbol} ${shares}`)
+    .sort()
+    .join();
+
+function othersOf(others: string): [string, bigint][] {
+  if (others === '') return [];
+  return others.split(',').map((one): [string, bigint] => {
+    const [symbol = '', shares = '0'] = one.split(' ');
+    return [symbol, BigInt(shares)];
+  });
+}
+
+/** True if an action on shares that a contract on another underlying delivers makes these terms of those. */
+function becomesByOther(
+  action: CorporateAction,
+  old: AuditedTerms,
+  now: AuditedTerms,
+  { mark, newMark }: AuditedMarks,
+): boolean {
+  const others = new Map(othersOf(old.others));
+  const held = others.get(action.symbol);
+  if (held === undefined) return false;
+  const isSame = (a: AuditedTerms): boolean =>
+    Object.entries(a).every(([name, value]) => now[name as keyof AuditedTerms] === value);
+  const cents = (price: bigint, millionths: bigint): bigint =>
+    halfUp(halfUp(price * millionths, 10_000_000_000n), 100n) * 100n;
+  if (action.type === 'SPECIAL_DIVIDEND') {
+    const lowered = old.strike - halfUp(big(action.amountPerShare) * held * 1_000_000n, 10_000_000_000_000n);
+    const missing = lowered < 10n ? (10n - lowered) * 1000n : 0n;
+    return isSame({ ...old, strike: lowered < 10n ? 10n : lowered, cash: old.cash + missing });
+  }
+  if (action.type === 'CASH_DIVIDEND') return false;
+  const paid = 'cashPerShare' in action ? cents(big(action.cashPerShare ?? 0), held * 1_000_000n) : 0n;
+  const [more, by] =
+    action.type === 'STOCK_DIVIDEND'
+      ? [BigInt(Math.round(action.rate * 1e6)) + 1_000_000n, 1_000_000n]
+      : action.type === 'DELISTING' || (action.type === 'MERGER' && action.ratio === undefined)
+        ? [0n, 1n]
+        : ratioOf(action);
+  const units = (held * 1_000_000n * more) / by;
+  const isSplit = action.type === 'SPLIT' || action.type === 'STOCK_DIVIDEND';
+  // The price after a split, in the unit of prices, half up.
+  const price = isSplit ? (mark === undefined ? undefined : halfUp(big(mark) * by, more)) : newMark;
+  const cash = price === undefined ? 0n : cents(big(Number(price)), units % 1_000_000n);
+  if (action.type !== 'SPIN_OFF') others.delete(action.symbol);
+  const to = 'newSymbol' in action ? (action.newSymbol ?? action.symbol) : action.symbol;
+  const given = units / 1_000_000n;
+  const isOwn = to === old.underlying;
+  if (!isOwn) others.set(to, (others.get(to) ?? 0n) + given);
+  return isSame({
+    ...old,
+    shares: old.shares + (isOwn ? given : 0n),
+    cash: old.cash + cash + paid,
+    others: othersText([...others]),
+  });
+}
+
+interface AuditedMarks {
+  readonly mark: number | undefined;
+  readonly newMark: number | undefined;
+}
+
+/** True if an action makes these terms of those. */
+function becomes(
+  action: CorporateAction,
+  old: AuditedTerms,
+  now: AuditedTerms,
+  marks: AuditedMarks,
+): boolean {
+  if (action.symbol !== old.underlying && action.type !== 'SYMBOL_CHANGE')
+    return becomesByOther(action, old, now, marks);
+  const { newMark } = marks;
+  const units = old.shares * 1_000_000n + old.rest;
+  const isSame = (a: AuditedTerms, b: AuditedTerms): boolean =>
+    Object.entries(a).every(([name, value]) => b[name as keyof AuditedTerms] === value);
+  const whole = (all: bigint): { readonly shares: bigint; readonly cash: bigint } => ({
+    shares: all / 1_000_000n,
+    cash:
+      newMark === undefined
+        ? 0n
+        : halfUp(halfUp(big(newMark) * (all % 1_000_000n), 10_000_000_000n), 100n) * 100n,
+  });
+  switch (action.type) {
+    case 'SPLIT':
+    case 'STOCK_DIVIDEND': {
+      const [more, by] =
+        action.type === 'SPLIT'
+          ? [BigInt(action.ratio.new), BigInt(action.ratio.old)]
+          : [BigInt(Math.round(action.rate * 1e6)) + 1_000_000n, 1_000_000n];
+      if (more % by === 0n && old.cash === 0n && old.others === '') {
+        const times = more / by;
+        const off = old.strike - now.strike * times;
+        // Half a cent per contract, and a strike is at least a cent.
+        const fits = (off < 0n ? -off : off) <= 5n * times || now.strike === 10n;
+        return fits && isSame({ ...old, strike: now.strike }, now);
+      }
+      const after = (units * more) / by;
+      return isSame({ ...old, shares: after / 1_000_000n, rest: after % 1_000_000n }, now);
+    }
+    case 'SPECIAL_DIVIDEND': {
+      // On 100 shares: a thousandth of the strike is ten cents of the contract.
+      const lowered = old.strike - halfUp(big(action.amountPerShare) * units, 10_000_000_000_000n);
+      const missing = lowered < 10n ? (10n - lowered) * 1000n : 0n;
+      return isSame({ ...old, strike: lowered < 10n ? 10n : lowered, cash: old.cash + missing }, now);
+    }
+    case 'SYMBOL_CHANGE': {
+      const { symbol, newSymbol } = action;
+      const renamed = (one: string): string => (one === symbol ? newSymbol : one);
+      const others = othersText(othersOf(old.others).map(([one, shares]) => [renamed(one), shares]));
+      return isSame({ ...old, underlying: renamed(old.underlying), others }, now);
+    }
+    case 'SPIN_OFF': {
+      const [more, by] = ratioOf(action);
+      const given = whole((units * more) / by);
+      const others = new Map(othersOf(old.others));
+      others.set(action.newSymbol, (others.get(action.newSymbol) ?? 0n) + given.shares);
+      return isSame({ ...old, cash: old.cash + given.cash, others: othersText([...others]) }, now);
+    }
+    case 'MERGER': {
+      const { newSymbol = '', cashPerShare = 0 } = action;
+      const [more, by] = ratioOf(action);
+      const given = whole((units * more) / by);
+      const paid = halfUp(halfUp(big(cashPerShare) * units, 10_000_000_000n), 100n) * 100n;
+      const others = new Map(othersOf(old.others));
+      const same = others.get(newSymbol) ?? 0n;
+      others.delete(newSymbol);
+      return isSame(
+        {
+          ...old,
+          underlying: newSymbol,
+          shares: given.shares + same,
+          rest: 0n,
+          cash: old.cash + given.cash + paid,
+          others: othersText([...others]),
+        },
+        now,
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+interface AuditedCollateral {
+  readonly cash: bigint;
+  readonly shares: bigint;
+  readonly others: readonly (readonly [string, bigint])[];
 }
 
 interface AuditedLot {
@@ -937,7 +1258,7 @@ interface AuditedPortfolio {
   /** Cash and shares of a settlement; `paid`: the part that has left settled cash before. */
   readonly obligations: Map<string, { cash: bigint; paid: bigint; readonly shares: Map<string, bigint> }>;
   /** Collateral of short options, by underlying. */
-  readonly secured: Map<string, { readonly cash: bigint; readonly shares: bigint }>;
+  readonly secured: Map<string, AuditedCollateral>;
 }
 
 interface AuditedMarginExcess {

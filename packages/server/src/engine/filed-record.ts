@@ -65,7 +65,7 @@ const COMMANDS: {
   SetOutcome: { by: true, match: true, skip: true, times: true, script: true },
   DeleteOutcomes: { by: true, outcomeId: true },
   ListInstruments: { instruments: true },
-  AnnounceActions: { actions: true },
+  AnnounceActions: { actions: true, byKind: true },
   WithdrawAction: { actionId: true },
   HaltTrading: { symbol: true, reason: true, until: true, forMs: true, isFollowed: true, isTold: true },
   LiftHalt: { symbol: true, isTold: true },

@@ -1,3 +1,4 @@
+import { announcementOf } from '@sandpit/core';
 import type { Brokerage, Command, Event, Halt, Instant, Quote } from '@sandpit/core';
 import type { DurableRecord } from './records.js';
 
@@ -58,7 +59,11 @@ function commandFollowing(event: Event): Command | undefined {
     case 'InstrumentsListed':
       return { type: 'ListInstruments', instruments: event.instruments };
     case 'ActionsAnnounced':
-      return { type: 'AnnounceActions', actions: event.actions.map(({ action }) => action) };
+      return {
+        type: 'AnnounceActions',
+        actions: event.actions.map(({ action }) => action),
+        ...(event.byKind === true && { byKind: event.byKind }),
+      };
     case 'ActionWithdrawn':
       return { type: 'WithdrawAction', actionId: event.actionId };
     // Each cell receives halts of the feed from the feed itself.
@@ -95,7 +100,7 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
   const actions = [...market.state.actions.values()]
     .filter(({ actionId, status }) => status === 'ANNOUNCED' && !isAnnounced(cell, actionId))
     .map(({ action }) => action);
-  if (actions.length > 0) commands.push({ type: 'AnnounceActions', actions });
+  if (actions.length > 0) commands.push(announcementOf(actions));
   for (const { actionId, status } of cell.state.actions.values())
     if (status === 'ANNOUNCED' && !isAnnounced(market, actionId))
       commands.push({ type: 'WithdrawAction', actionId });

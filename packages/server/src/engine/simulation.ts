@@ -1,4 +1,4 @@
-import { hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
+import { announcementOf, hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
 import type { Brokerage, Command, Instrument, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
@@ -272,7 +272,7 @@ export class Simulation implements Follower {
     if (actions.length > 0) {
       // Before anything that is due since.
       this.#executor.catchUp(state.now);
-      this.#executor.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
+      this.#executor.execute<'AnnounceActions'>(announcementOf(actions), state.now);
     }
     if (isLive(feed)) this.#ageQuotes();
     if (isRecording(feed)) this.#resume(resumed, from);

@@ -7,6 +7,7 @@ import {
   Ids,
   Instant,
   isIdle,
+  announcementOf,
   isUpcoming,
   KnownInstruments,
   symbolsTraded,
@@ -475,7 +476,7 @@ export class Simulations {
             brokerage.instrument(action.symbol) !== undefined &&
             !brokerage.state.actions.has(actionIdOf(action)),
         );
-        if (upcoming.length > 0) await this.onLiveMarkets({ type: 'AnnounceActions', actions: upcoming });
+        if (upcoming.length > 0) await this.onLiveMarkets(announcementOf(upcoming));
       },
     };
   }

@@ -20,7 +20,7 @@ import { Quantity } from '../../values/quantity.js';
 import { changesOf, orderedLegs } from '../orders/ordered-legs.js';
 import { meetCallsNow } from '../margin/meet-calls.js';
 import { marginEffectHolding } from '../orders/reserve.js';
-import { securedBeyond, secureOptions } from '../options/secure-options.js';
+import { securedBeyond, secureOptionsOver } from '../options/secure-options.js';
 import { trackDayTrades } from '../margin/track-day-trades.js';
 import { dayTradeShortfall, noteShortfall } from '../margin/day-shortfall.js';
 import { changeSma, marginEffectOfTrade } from '../margin/sma.js';
@@ -117,6 +117,5 @@ export function meetByTrade(d: Decision, { terms }: Order, portfolio: Portfolio)
 /** Recomputes option collateral, after trades in stock as well: new shares may cover calls. */
 export function secureAfter(d: Decision, { terms }: Order, portfolio: Portfolio): void {
   const underlying = terms.underlying ?? terms.symbol;
-  if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
-    secureOptions(d, portfolio, underlying);
+  secureOptionsOver(d, portfolio, underlying);
 }

@@ -1,6 +1,7 @@
 import { changesOptions } from '../../corporate-actions/corporate-action.js';
 import type { CorporateAction } from '../../corporate-actions/corporate-action.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
+import { underlyingsDelivering } from '../../state.js';
 import type { AnnouncedAction, State } from '../../state.js';
 
 /** Most portfolios that one record of a corporate action covers: records and pauses stay short. */
@@ -56,13 +57,14 @@ function perhapsConcerned(state: State, { actionId, action }: AnnouncedAction): 
 function ownersOf(state: State, action: CorporateAction): ReadonlySet<Portfolio> | undefined {
   const { symbol } = action;
   const holders = state.holders.get(symbol);
-  const ofOptions = changesOptions(action) ? state.optionHolders.get(symbol) : undefined;
+  const underlyings = changesOptions(action) ? underlyingsDelivering(state, symbol) : [];
+  const ofOptions = underlyings.map((one) => state.optionHolders.get(one));
   const orders = state.books.get(symbol)?.open;
-  const inOptions = state.optionOrders.get(symbol);
-  const count = [holders, ofOptions, orders, inOptions].reduce((sum, of) => sum + (of?.size ?? 0), 0);
+  const inOptions = [...new Set([symbol, ...underlyings])].map((one) => state.optionOrders.get(one));
+  const count = [holders, ...ofOptions, orders, ...inOptions].reduce((sum, of) => sum + (of?.size ?? 0), 0);
   if (count > FEW) return undefined;
-  const owners = new Set([...(holders ?? []), ...(ofOptions ?? [])]);
-  for (const { terms } of [...(orders ?? []), ...(inOptions ?? [])]) {
+  const owners = new Set([...(holders ?? []), ...ofOptions.flatMap((of) => [...(of ?? [])])]);
+  for (const { terms } of [...(orders ?? []), ...inOptions.flatMap((of) => [...(of ?? [])])]) {
     const owner = state.portfolios.get(terms.portfolioId);
     if (owner !== undefined) owners.add(owner);
   }
@@ -86,8 +88,10 @@ function isConcerned(state: State, portfolio: Portfolio, action: CorporateAction
   const { symbol } = action;
   const { terms, positions, optionsOn, openOrders } = portfolio;
   if (state.portfolios.get(terms.portfolioId) !== portfolio) return false;
-  if (positions.has(symbol) || (changesOptions(action) && optionsOn.has(symbol))) return true;
-  for (const order of openOrders)
-    if (order.terms.symbol === symbol || order.terms.underlying === symbol) return true;
+  if (positions.has(symbol)) return true;
+  const underlyings = changesOptions(action) ? underlyingsDelivering(state, symbol) : [symbol];
+  if (changesOptions(action) && underlyings.some((one) => optionsOn.has(one))) return true;
+  for (const { terms } of openOrders)
+    if (terms.symbol === symbol || underlyings.some((one) => one === terms.underlying)) return true;
   return false;
 }

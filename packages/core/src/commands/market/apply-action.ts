@@ -1,5 +1,6 @@
 import {
   adjustsStrikes,
+  endsContracts,
   isConversion,
   isDividend,
   newSymbolOf,
@@ -40,7 +41,7 @@ import {
 } from '../options/adjust-options.js';
 import type { AdjustedSeries, SeriesChange } from '../options/adjust-options.js';
 import { endContracts } from '../options/end-contracts.js';
-import { secureOptions } from '../options/secure-options.js';
+import { secureOptionsOver } from '../options/secure-options.js';
 import { adjustOrder } from '../orders/adjust-order.js';
 import { showExitPrices } from '../orders/bracket.js';
 import { cancelNow } from '../orders/cancel-order.js';
@@ -141,8 +142,8 @@ function renameIn(
     if (canMove) d.move(order, 'ADJUSTED', {}, { renamed: { symbol: newSymbol } });
     else cancelNow(d, order, 'CORPORATE_ACTION');
   }
-  secureOptions(d, portfolio, symbol);
-  secureOptions(d, portfolio, newSymbol);
+  secureOptionsOver(d, portfolio, symbol);
+  secureOptionsOver(d, portfolio, newSymbol);
 }
 
 /** A spin-off, merger or delisting: open orders are canceled, then shares and contracts change (D208). */
@@ -154,17 +155,21 @@ function convertIn(
   series: AdjustedSeries | undefined,
 ): LeftOrders | undefined {
   const { symbol } = action;
-  const inOptions = portfolio.openOrders.oldestFirst(({ terms }) => terms.underlying === symbol);
+  const inOptions = portfolio.openOrders.oldestFirst(
+    ({ terms: { underlying, symbol: one, legs } }) =>
+      underlying === symbol ||
+      (legs ?? [{ optionSymbol: one }]).some((leg) => series?.has(leg.optionSymbol) === true),
+  );
   for (const order of [...ordersIn(portfolio, symbol), ...inOptions]) {
     if (d.isFull) return { order: undefined };
     if (d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
   }
   if (series !== undefined) adjustHoldings(d, portfolio, symbol, series);
-  else endContracts(d, portfolio, action);
+  if (endsContracts(action)) endContracts(d, portfolio, action);
   if (canConvert(portfolio, action)) convertShares(d, portfolio, action, newMark);
-  secureOptions(d, portfolio, symbol);
+  secureOptionsOver(d, portfolio, symbol);
   const newSymbol = newSymbolOf(action);
-  if (newSymbol !== undefined) secureOptions(d, portfolio, newSymbol);
+  if (newSymbol !== undefined) secureOptionsOver(d, portfolio, newSymbol);
   return undefined;
 }
 
@@ -209,7 +214,7 @@ function payDividend(
   if (after === undefined) {
     postDividend(d, portfolio, action);
     adjust(portfolio);
-    if (adjustsStrikes(action)) secureOptions(d, portfolio, action.symbol);
+    if (adjustsStrikes(action)) secureOptionsOver(d, portfolio, action.symbol);
   }
   return adjustEach(d, ordersIn(portfolio, action.symbol), after, (order) => {
     if (d.state.orders.has(order.terms.number)) reduceByDividend(d, order, action);
@@ -330,7 +335,7 @@ function splitIn(
   if (left !== undefined) return left;
   adjustOptionOrders(d, portfolio, action, change, series);
   // Last: only shares that no order reserves after the split cover calls.
-  secureOptions(d, portfolio, symbol);
+  secureOptionsOver(d, portfolio, symbol);
   return undefined;
 }
 

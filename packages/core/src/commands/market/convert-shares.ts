@@ -61,10 +61,11 @@ function newListing(d: Decision, symbol: string, newSymbol: string, isRenamed: b
   ];
 }
 
-/** A mark is at least this: prices are positive. */
+/** Prices are positive, and quotes have none above 10,000,000 dollars. */
 const LEAST = Price.ofUnits(1);
+const MOST = Price.of('10000000');
 
-const atLeast = (units: number): Price => Price.ofUnits(Math.max(units, LEAST));
+const asMark = (units: number): Price => Price.ofUnits(Math.min(Math.max(units, LEAST), MOST));
 
 /** Marks until the first quotes after an action: derived once from the mark before it (D208). */
 function marksOf(d: Decision, action: Conversion): ActionMarks {
@@ -83,10 +84,10 @@ function marksOf(d: Decision, action: Conversion): ActionMarks {
       const ratio = wholeRatio(action.ratio);
       if (mark === undefined) return { mark, newMark: quoted, derived: [] };
       if (quoted !== undefined)
-        return { mark, newMark: quoted, derived: [[symbol, atLeast(mark - ofRatio(quoted, ratio))]] };
+        return { mark, newMark: quoted, derived: [[symbol, asMark(mark - ofRatio(quoted, ratio))]] };
       const passed = partOf(mark, action.basisPercent);
-      const newMark = atLeast(multiplyDivide(passed, ratio.old, ratio.new, 'half-up'));
-      const derived = [[symbol, atLeast(mark - passed)] as const, [action.newSymbol, newMark] as const];
+      const newMark = asMark(multiplyDivide(passed, ratio.old, ratio.new, 'half-up'));
+      const derived = [[symbol, asMark(mark - passed)] as const, [action.newSymbol, newMark] as const];
       return { mark, newMark, derived };
     }
     case 'MERGER': {
@@ -94,7 +95,7 @@ function marksOf(d: Decision, action: Conversion): ActionMarks {
       if (ratio === undefined) return { mark, newMark: undefined, derived: [] };
       if (quoted !== undefined || mark === undefined) return { mark, newMark: quoted, derived: [] };
       const { new: more, old } = wholeRatio(ratio);
-      return derivedNew(atLeast(multiplyDivide(Math.max(0, mark - cashPerShare), old, more, 'half-up')));
+      return derivedNew(asMark(multiplyDivide(Math.max(0, mark - cashPerShare), old, more, 'half-up')));
     }
     case 'DELISTING':
       return { mark, newMark: undefined, derived: [] };

@@ -53,6 +53,11 @@ interface Listed {
 const isInUse = (state: State, symbol: string): boolean =>
   holdersOf(state, symbol).length > 0 || openOrdersIn(state, symbol).length > 0;
 
+/** The command that announces actions, as this version makes it. */
+export const announcementOf = (
+  actions: readonly CorporateAction[],
+): Extract<Command, { type: 'AnnounceActions' }> => ({ type: 'AnnounceActions', actions, byKind: true });
+
 /** Announces corporate actions. Repeated announcements are ignored; an action that has begun cannot be changed (D129). */
 export function announceActions(
   d: Decision,
@@ -90,7 +95,10 @@ export function announceActions(
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   if (conflict !== undefined) return { code: 'CONFLICT', message: conflict };
   const actions = [...fresh].map(([id, action]) => ({ actionId: id, action }));
-  if (actions.length > 0) d.emit({ type: 'ActionsAnnounced', actions });
+  if (actions.length > 0) {
+    const byKind = command.byKind === true ? { byKind: command.byKind } : {};
+    d.emit({ type: 'ActionsAnnounced', actions, ...byKind });
+  }
   return [...ids].flatMap((id) => d.state.actions.get(id) ?? []);
 }
 

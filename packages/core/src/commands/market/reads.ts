@@ -1,5 +1,5 @@
 import { ALL_MULTI_LEG } from '../fills/match-multi-leg-orders.js';
-import { changesOptions, newSymbolOf } from '../../corporate-actions/corporate-action.js';
+import { changesOptions, endsContracts, newSymbolOf } from '../../corporate-actions/corporate-action.js';
 import type { CorporateAction } from '../../corporate-actions/corporate-action.js';
 import type { Command } from '../../command.js';
 import { sliceOfAction } from './action-slice.js';
@@ -11,7 +11,7 @@ import type { Quote } from '../../market/quote.js';
 import type { CappedAgent } from '../../orders/agent-caps.js';
 import type { Order, OrderLeg, OrderTerms } from '../../orders/order.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
-import { DONE_ALONE, TIMERS_AT_ONCE, underlyingsInTurn } from '../../state.js';
+import { DONE_ALONE, TIMERS_AT_ONCE, underlyingsDelivering, underlyingsInTurn } from '../../state.js';
 import type { AnnouncedAction, State, Timer } from '../../state.js';
 import type { Instant } from '../../values/instant.js';
 
@@ -27,19 +27,23 @@ export function symbolsRead(
   closes: () => readonly string[],
 ): ReadonlySet<string> {
   const symbols = symbolsNamed(state, command, at, closes);
-  return command.type === 'UpdateMarket' ? symbols : withParity(state, symbols);
+  return command.type === 'UpdateMarket' ? symbols : withDelivered(state, symbols);
 }
 
-/** Adds the symbols for put-call parity of underlyings without a quote. */
-function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<string> {
+/** Adds the other shares that options deliver, and the symbols for put-call parity of underlyings without a quote. */
+function withDelivered(state: State, symbols: ReadonlySet<string>): ReadonlySet<string> {
   const unquoted = new Set<string>();
+  const others: string[] = [];
   for (const symbol of symbols) {
     if (!isLongAsOsi(symbol)) continue;
     for (const underlying of possibleUnderlyingsOf(symbol, state.listed))
       if (state.books.get(underlying)?.quote === undefined) unquoted.add(underlying);
+    const contract = state.listed.get(symbol);
+    if (contract?.assetClass === 'OPTION')
+      for (const other of contract.others ?? []) others.push(other.symbol);
   }
-  if (unquoted.size === 0) return symbols;
-  const all = new Set(symbols);
+  if (unquoted.size === 0 && others.length === 0) return symbols;
+  const all = new Set([...symbols, ...others]);
   for (const underlying of unquoted) addParityReads(state, underlying, all);
   return all;
 }
@@ -235,6 +239,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       const newSymbol = newSymbolOf(action);
       if (newSymbol !== undefined) symbols.add(newSymbol);
       if (changesOptions(action)) addAdjustmentReads(state, announced, action, symbols);
+      if (endsContracts(action)) addReadsOfEnded(state, announced, action, symbols);
       return;
     }
     case 'CALL_DUE':
@@ -312,12 +317,24 @@ function addAdjustmentReads(
     return;
   }
   const renamed = new Map(announced.underWay.series.map(({ from, to }) => [from, to]));
+  const underlyings = underlyingsDelivering(state, underlying);
   for (const { openOrders } of sliceOfAction(state, announced).portfolios) {
     for (const { terms } of openOrders)
-      if (terms.underlying === underlying || terms.symbol === underlying)
+      if (terms.symbol === underlying || underlyings.some((one) => one === terms.underlying))
         for (const symbol of withHoldings(state, terms.portfolioId, terms))
           symbols.add(symbol).add(renamed.get(symbol) ?? symbol);
   }
+}
+
+/** Contracts that end by an action change the margin of their holders. */
+function addReadsOfEnded(
+  state: State,
+  announced: AnnouncedAction,
+  { symbol }: CorporateAction,
+  symbols: Set<string>,
+): void {
+  for (const portfolio of sliceOfAction(state, announced).portfolios)
+    if (portfolio.optionsOn.has(symbol)) for (const held of heldIn(portfolio)) symbols.add(held);
 }
 
 /** Put-call parity values an underlying without a quote. */

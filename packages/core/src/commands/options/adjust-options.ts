@@ -7,10 +7,12 @@ import {
   adjustedByMerger,
   adjustedBySpinOff,
   adjustedBySplit,
+  adjustedInOther,
+  isMultiplied,
   isWhole,
   renamedContract,
 } from '../../instruments/adjustment.js';
-import type { Adjustment, SplitRatio } from '../../instruments/adjustment.js';
+import type { Adjustment, OtherShares, SplitRatio } from '../../instruments/adjustment.js';
 import { sharesValue } from '../../instruments/exercise-value.js';
 import { hasSameOthers } from '../../instruments/option.js';
 import type { OptionContract } from '../../instruments/option.js';
@@ -20,6 +22,7 @@ import type { Order, OrderLeg } from '../../orders/order.js';
 import type { RenamedOrder } from '../../orders/order-event.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
+import { underlyingsDelivering } from '../../state.js';
 import type { AnnouncedAction } from '../../state.js';
 import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
@@ -46,14 +49,22 @@ const ONE_FOR_ONE: SplitRatio = { new: 1, old: 1 };
 export interface SeriesChange {
   /** Contracts, and their prices, as after a split; open orders go on. Absent = open orders are canceled. */
   readonly ordersBy?: SplitRatio;
-  /** True if the contracts deliver something else: the root gets a digit that no other deliverable has. */
-  readonly hasNewRoot: boolean;
+  /** True if a contract delivers something else: the root gets a digit that no other deliverable has. */
+  readonly hasNewRoot: (contract: OptionContract) => boolean;
   /** Symbol of the new underlying; absent = as before. */
   readonly underlying?: string;
-  readonly adjust: (contract: OptionContract, isTaken: (symbol: string) => boolean) => Adjustment;
+  /** Absent: contracts on the symbol stay, or end with the shares. */
+  readonly adjust?: Adjust;
+  /** Contracts on other underlyings that deliver shares of the symbol too. */
+  readonly adjustOther: Adjust;
 }
 
-/** Change of the contracts on the symbol of an action; undefined if they stay, or end with the shares. `mark`: of the shares before it. */
+type Adjust = (contract: OptionContract, isTaken: (symbol: string) => boolean) => Adjustment;
+
+/**
+ * Change of the contracts that deliver shares of the symbol of an action; undefined if they stay as they are. `mark`: of the shares before
+ * it.
+ */
 export function seriesChangeOf(
   d: Decision,
   action: CorporateAction,
@@ -62,87 +73,134 @@ export function seriesChangeOf(
 ): SeriesChange | undefined {
   const split = splitOf(action);
   if (split !== undefined) {
-    const { ratio } = split;
+    const { ratio, symbol } = split;
+    const price = mark === undefined ? undefined : Price.scale(mark, ratio.old, ratio.new);
     return {
       ...(isWhole(ratio) && { ordersBy: ratio }),
-      hasNewRoot: !isWhole(ratio),
+      hasNewRoot: (contract) => contract.underlying !== symbol || !isMultiplied(contract, ratio),
       adjust: (contract, isTaken) =>
         withInLieuAtSplit(adjustedBySplit(contract, ratio, isTaken), ratio, mark),
+      adjustOther: otherShares(action, { symbol, ratio, keepsOld: false, price }),
     };
   }
   if (adjustsStrikes(action)) {
-    const { amountPerShare } = action;
-    return {
-      ordersBy: ONE_FOR_ONE,
-      hasNewRoot: false,
-      adjust: (contract, isTaken) => adjustedByDividend(contract, amountPerShare, isTaken),
-    };
+    const adjust: Adjust = (contract, isTaken) => adjustedByDividend(contract, action, isTaken);
+    return { ordersBy: ONE_FOR_ONE, hasNewRoot: () => false, adjust, adjustOther: adjust };
   }
   switch (action.type) {
     case 'SYMBOL_CHANGE': {
       const { symbol, newSymbol } = action;
+      const adjust: Adjust = (contract, isTaken) => renamedContract(contract, symbol, newSymbol, isTaken);
       return {
         ordersBy: ONE_FOR_ONE,
-        hasNewRoot: false,
+        hasNewRoot: () => false,
         underlying: newSymbol,
-        adjust: (contract, isTaken) => renamedContract(contract, symbol, newSymbol, isTaken),
+        adjust,
+        adjustOther: adjust,
       };
     }
     case 'SPIN_OFF': {
       const terms = { newSymbol: action.newSymbol, ratio: wholeRatio(action.ratio) };
       return {
-        hasNewRoot: true,
+        hasNewRoot: () => true,
         adjust: (contract, isTaken) => adjustedBySpinOff(contract, terms, newMark, isTaken),
+        adjustOther: otherShares(action, {
+          symbol: terms.newSymbol,
+          ratio: terms.ratio,
+          keepsOld: true,
+          price: newMark,
+        }),
       };
     }
     case 'MERGER': {
       const { newSymbol, ratio, cashPerShare } = action;
-      if (newSymbol === undefined || ratio === undefined) return undefined;
+      if (newSymbol === undefined || ratio === undefined) return endedFor(action, cashPerShare);
       const terms = { newSymbol, ratio: wholeRatio(ratio), cashPerShare, newMark };
-      const hasSeries = seriesInUse(d, newSymbol).size > 0;
+      const hasSeries = seriesInUse(d, (contract) => contract.underlying === newSymbol).size > 0;
       return {
-        hasNewRoot: true,
+        hasNewRoot: () => true,
         underlying: newSymbol,
         adjust: (contract, isTaken) => adjustedByMerger(contract, { ...terms, hasSeries }, isTaken),
+        adjustOther: otherShares(action, {
+          symbol: newSymbol,
+          ratio: terms.ratio,
+          keepsOld: false,
+          cashPerShare,
+          price: newMark,
+        }),
       };
     }
+    case 'DELISTING':
+      return endedFor(action, action.cashPerShare);
     default:
       return undefined;
   }
 }
 
-/** Adjusts the options on the symbol of an action (D89, D208): the series receive their new terms and symbols. */
+/** Shares that become cash: contracts on them end, and those on other underlyings deliver the cash. */
+const endedFor = (action: CorporateAction, cashPerShare: Price | undefined): SeriesChange => ({
+  hasNewRoot: () => true,
+  adjustOther: otherShares(action, {
+    symbol: action.symbol,
+    ratio: { new: 0, old: 1 },
+    keepsOld: false,
+    cashPerShare,
+    price: undefined,
+  }),
+});
+
+const otherShares =
+  ({ symbol }: CorporateAction, become: OtherShares): Adjust =>
+  (contract, isTaken) =>
+    adjustedInOther(contract, symbol, become, isTaken);
+
+/** Adjusts the options that deliver the symbol of an action (D89, D208): the series receive their new terms and symbols. */
 export function adjustSeries(
   d: Decision,
   actionId: string,
   { symbol: underlying, exDate }: CorporateAction,
   change: SeriesChange,
 ): void {
-  const inUse = seriesInUse(d, underlying);
+  const inUse = seriesInUse(d, (contract) => delivers(contract, underlying));
   // Contracts that a recording lists from the ex-date on are the adjusted ones.
   const yesterday = TradingDate.plusDays(exDate, -1);
   const known = d.rules.instruments.optionsListed(underlying, yesterday).map(({ symbol }) => symbol);
-  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), change);
+  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), underlying, change);
   if (adjusted.size === 0) return;
   const listed: OptionContract[] = [];
   const markets: SplitMarket[] = [];
   for (const [symbol, { contract }] of adjusted) {
     if (!inUse.has(symbol)) continue;
     if (!isSame(d.instrument(contract.symbol), contract)) listed.push(contract);
-    const market = marketAfter(d.book(symbol), change.ordersBy ?? ONE_FOR_ONE, contract.symbol);
+    if (symbol === contract.symbol) continue;
+    const { ordersBy } = change;
+    const ratio = ordersBy !== undefined && isMultiplied(contract, ordersBy) ? ordersBy : ONE_FOR_ONE;
+    const market = marketAfter(d.book(symbol), ratio, contract.symbol);
     if (market !== undefined) markets.push(market);
   }
-  const series = [...adjusted].map(([from, { contract }]) => ({ from, to: contract.symbol }));
+  // A contract on another underlying keeps its symbol when shares that it delivers too are renamed.
+  const series = [...adjusted].flatMap(
+    ([
+      from,
+      {
+        contract: { symbol: to },
+      },
+    ]) => (from === to ? [] : [{ from, to }]),
+  );
   d.emit({ type: 'SeriesAdjusted', actionId, underlying, series, listed, markets });
 }
 
+/** True when a contract delivers shares of a symbol. */
+const delivers = ({ underlying, others = [] }: OptionContract, symbol: string): boolean =>
+  underlying === symbol || others.some((one) => one.symbol === symbol);
+
 /** Series with positions, orders, or a listing by command. */
-function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
+function seriesInUse(d: Decision, isConcerned: (contract: OptionContract) => boolean): ReadonlySet<string> {
   const { holders, books, multiLegOrdersOn: packagesOn, listed } = d.state;
   const inUse = new Set<string>();
   const add = (symbol: string): void => {
     const contract = isLongAsOsi(symbol) ? d.instrument(symbol) : undefined;
-    if (contract?.assetClass === 'OPTION' && contract.underlying === underlying) inUse.add(symbol);
+    if (contract?.assetClass === 'OPTION' && isConcerned(contract)) inUse.add(symbol);
   };
   for (const [symbol, { size }] of holders) if (size > 0) add(symbol);
   for (const { symbol, open } of books.values()) if (open.size > 0) add(symbol);
@@ -157,11 +215,12 @@ export function adjustedBy(
   { ordersBy }: SeriesChange,
   series: NonNullable<AnnouncedAction['underWay']>['series'],
 ): AdjustedSeries {
-  const contracts = ordersBy?.new ?? 1;
   const adjusted = new Map<string, AdjustedContract>();
   for (const [place, { from, to }] of series.entries()) {
     const contract = d.instrument(to);
-    if (contract?.assetClass === 'OPTION') adjusted.set(from, { contract, contracts, place });
+    if (contract?.assetClass !== 'OPTION') continue;
+    const contracts = ordersBy !== undefined && isMultiplied(contract, ordersBy) ? ordersBy.new : 1;
+    adjusted.set(from, { contract, contracts, place });
   }
   return adjusted;
 }
@@ -170,7 +229,8 @@ export function adjustedBy(
 function adjustedSeries(
   d: Decision,
   symbols: ReadonlySet<string>,
-  { hasNewRoot, adjust }: SeriesChange,
+  underlying: string,
+  { hasNewRoot, adjust, adjustOther }: SeriesChange,
 ): ReadonlyMap<string, Adjustment> {
   const contracts = [...symbols].flatMap((symbol) => {
     const contract = d.state.adjusted.has(symbol) ? undefined : d.instrument(symbol);
@@ -184,19 +244,23 @@ function adjustedSeries(
   const taken = new Set<string>();
   const adjusted = new Map<string, Adjustment>();
   for (const contract of contracts) {
+    const isOwn = contract.underlying === underlying;
+    const change = isOwn ? adjust : adjustOther;
+    if (change === undefined) continue;
     const root = rootOfOsi(contract.symbol);
+    const isNew = hasNewRoot(contract);
     const isTaken = (symbol: string): boolean => {
       const other = rootOfOsi(symbol);
-      if (!hasNewRoot) return taken.has(symbol) || (other !== root && used.has(other));
+      if (!isNew) return taken.has(symbol) || (other !== root && used.has(other));
       const chosen = newRoots.get(root);
       return chosen === undefined ? used.has(other) : other !== chosen;
     };
-    const adjustment = adjust(contract, isTaken);
+    const adjustment = change(contract, isTaken);
     const { symbol } = adjustment.contract;
     adjusted.set(contract.symbol, adjustment);
     taken.add(symbol);
     newRoots.set(root, rootOfOsi(symbol));
-    if (hasNewRoot) used.add(rootOfOsi(symbol));
+    if (isNew) used.add(rootOfOsi(symbol));
   }
   return adjusted;
 }
@@ -241,11 +305,12 @@ export function adjustHoldings(
   underlying: string,
   adjusted: AdjustedSeries,
 ): void {
-  if (!portfolio.optionsOn.has(underlying)) return;
-  const held = [...(portfolio.optionsOn.get(underlying) ?? [])].flatMap((symbol) => {
-    const adjustment = adjusted.get(symbol);
-    return adjustment === undefined ? [] : [{ symbol, ...adjustment }];
-  });
+  const held = underlyingsDelivering(d.state, underlying).flatMap((on) =>
+    [...(portfolio.optionsOn.get(on) ?? [])].flatMap((symbol) => {
+      const adjustment = adjusted.get(symbol);
+      return adjustment === undefined ? [] : [{ symbol, ...adjustment }];
+    }),
+  );
   for (const { symbol, contract, contracts } of held.sort((a, b) => a.place - b.place)) {
     const position = portfolio.positions.get(symbol);
     if (position === undefined) continue;
@@ -254,6 +319,7 @@ export function adjustHoldings(
     if (!Quantity.isHoldable(Quantity.abs(quantity))) continue;
     const { portfolioId } = portfolio.terms;
     const { symbol: to, strike: price, underlying: after } = contract;
+    const before = position.underlying ?? underlying;
     d.emit({
       type: 'OptionAdjusted',
       portfolioId,
@@ -262,7 +328,7 @@ export function adjustHoldings(
       quantity,
       price,
       contracts,
-      ...(after !== underlying && { underlying: after }),
+      ...(after !== before && { underlying: after }),
     });
     scheduleEndOf(d, to);
   }
@@ -279,9 +345,11 @@ export function adjustOptionOrders(
   { ordersBy, underlying }: SeriesChange,
   adjusted: AdjustedSeries,
 ): void {
-  for (const order of openOrders.oldestFirst(({ terms }) => terms.underlying === symbol)) {
+  const isConcerned = ({ terms: { underlying: on, symbol: one, legs } }: Order): boolean =>
+    on === symbol || (legs ?? [{ optionSymbol: one }]).some((leg) => adjusted.has(leg.optionSymbol));
+  for (const order of openOrders.oldestFirst(isConcerned)) {
     if (!d.state.orders.has(order.terms.number)) continue;
-    const renamed = ordersBy === undefined ? undefined : renamedBy(order, adjusted, underlying);
+    const renamed = ordersBy === undefined ? undefined : renamedBy(order, adjusted, ordersBy, underlying);
     if (ordersBy === undefined || renamed === undefined) cancelNow(d, order, 'CORPORATE_ACTION');
     else if (ordersBy.new === ordersBy.old) d.move(order, 'ADJUSTED', {}, { renamed });
     else splitOrder(d, order, { ratio: ordersBy }, renamed);
@@ -292,13 +360,15 @@ export function adjustOptionOrders(
 function renamedBy(
   { terms, progress }: Order,
   adjusted: AdjustedSeries,
+  { new: times }: SplitRatio,
   underlying: string | undefined,
 ): RenamedOrder | undefined {
   const { symbol, legs } = terms;
   const on = underlying === undefined ? {} : { underlying };
   if (legs === undefined) {
     const adjustment = adjusted.get(symbol);
-    return adjustment && { symbol: adjustment.contract.symbol, ...on };
+    if (adjustment?.contracts !== times) return undefined;
+    return { symbol: adjustment.contract.symbol, ...on };
   }
   // Legs that were sent as totals stay totals (D75).
   const units = progress.quantity / Quantity.of(1);
@@ -307,7 +377,7 @@ function renamedBy(
   const renamed: OrderLeg[] = [];
   for (const leg of legs) {
     const adjustment = adjusted.get(leg.optionSymbol);
-    if (adjustment === undefined) return undefined;
+    if (adjustment?.contracts !== times) return undefined;
     const { contract, contracts } = adjustment;
     const quantity = areTotals ? Quantity.ofUnits(leg.quantity * contracts) : leg.quantity;
     renamed.push({ ...leg, optionSymbol: contract.symbol, quantity });

@@ -14,7 +14,7 @@ import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { freeCash, reservedShares } from '../../portfolios/portfolio.js';
 import { releaseOrders } from '../orders/release-orders.js';
-import { securedAfter, secureOptions } from './secure-options.js';
+import { securedAfter, secureOptionsOver } from './secure-options.js';
 import type { ContractChange } from './secure-options.js';
 import { changeSma, smaEventOf, smaOfOptionEvents } from '../margin/sma.js';
 
@@ -50,8 +50,8 @@ export function bookOptionEvents(
     enter(d, portfolio, act, { ...more, isPaid, fees: index === last ? fees : [] });
   });
   changeSma(d, portfolio, smaEventOf(acts), sma);
-  if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
-    secureOptions(d, portfolio, underlying);
+  for (const symbol of new Set([underlying, ...acts.map(({ contract }) => contract.underlying)]))
+    secureOptionsOver(d, portfolio, symbol);
   releaseOrders(d, portfolio, underlying, 'BROKER');
   for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol, 'BROKER');
 }

@@ -7,8 +7,9 @@ import { freeCash } from '../../portfolios/portfolio.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import type { Secured } from '../../portfolios/reservation.js';
 import { collateralOf } from '../../positions/option-collateral.js';
-import type { OptionCollateral, CollateralLeg } from '../../positions/option-collateral.js';
+import type { OptionCollateral, CollateralLeg, SharesOf } from '../../positions/option-collateral.js';
 import { Position } from '../../positions/position.js';
+import { underlyingsDelivering } from '../../state.js';
 import { Money } from '../../values/money.js';
 import { Quantity } from '../../values/quantity.js';
 
@@ -61,17 +62,17 @@ export function collateralChange(
   const added = legsWith(held, changes);
   const cashOf = (one: OptionCollateral): number => securedCash(one, securing);
   if (others.length === 0 && covering === 0) {
-    const before = coverOfLegs(d, held, own);
-    const after = coverOfLegs(d, added, own);
+    const before = coverOfLegs(d, { portfolio, underlying, legs: held }, own);
+    const after = coverOfLegs(d, { portfolio, underlying, legs: added }, own);
     const cash = Money.ofUnits(cashOf(after) - cashOf(before));
     return { before, after, cash, shares: Quantity.subtract(after.shares, before.shares) };
   }
   const all = Quantity.ofUnits(own + covering);
-  const before = coverOfLegs(d, legsWith(held, others), all);
-  const after = coverOfLegs(d, legsWith(added, others), all);
+  const before = coverOfLegs(d, { portfolio, underlying, legs: legsWith(held, others) }, all);
+  const after = coverOfLegs(d, { portfolio, underlying, legs: legsWith(added, others) }, all);
   // Each order is also checked alone: those before it may never fill.
-  const now = coverOfLegs(d, held, own);
-  const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(now);
+  const now = coverOfLegs(d, { portfolio, underlying, legs: held }, own);
+  const cashAlone = cashOf(coverOfLegs(d, { portfolio, underlying, legs: added }, own)) - cashOf(now);
   // Shares that only the fill of another order would release are not reserved again.
   const free = Math.max(own - now.shares, 0);
   return {
@@ -110,9 +111,14 @@ export function securedBeyond(
   if (securing === 'NONE') return { cash: Money.zero, nakedCalls: 0 };
   const held = heldLegs(d, portfolio, underlying);
   const free = freeShares(portfolio, underlying);
-  const after = coverOfLegs(d, legsWith(held, changes), Quantity.add(free, covering));
+  const after = coverOfLegs(
+    d,
+    { portfolio, underlying, legs: legsWith(held, changes) },
+    Quantity.add(free, covering),
+  );
   const now = requiredNow(portfolio, underlying);
-  const nakedBefore = after.nakedCalls === 0 ? 0 : coverOfLegs(d, held, free).nakedCalls;
+  const nakedBefore =
+    after.nakedCalls === 0 ? 0 : coverOfLegs(d, { portfolio, underlying, legs: held }, free).nakedCalls;
   return {
     cash: Money.subtract(Money.ofUnits(securedCash(after, securing)), now),
     nakedCalls: Math.max(0, after.nakedCalls - nakedBefore),
@@ -129,7 +135,7 @@ export function securedAfter(
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
   const legs = legsWith(heldLegs(d, portfolio, underlying), changes);
-  const cover = coverOfLegs(d, legs, freeShares(portfolio, underlying));
+  const cover = coverOfLegs(d, { portfolio, underlying, legs }, freeShares(portfolio, underlying));
   const lacking = portfolio.secured.get(underlying)?.lacking ?? Money.zero;
   const cash = Money.max(Money.ofUnits(securedCash(cover, securing) - lacking), Money.zero);
   return { cash, shares: cover.shares };
@@ -148,11 +154,23 @@ export function secureOptions(d: Decision, portfolio: Portfolio, underlying: str
   if (
     next.cash === (before?.cash ?? 0) &&
     next.shares === (before?.shares ?? 0) &&
+    isSameShares(next.others, before?.others) &&
     next.lacking === before?.lacking
   )
     return;
   const { portfolioId } = portfolio.terms;
   d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
+}
+
+const isSameShares = (a: readonly SharesOf[] = [], b: readonly SharesOf[] = []): boolean =>
+  a.length === b.length &&
+  a.every(({ symbol, quantity }, index) => b[index]?.symbol === symbol && b[index].quantity === quantity);
+
+/** Reserves the collateral of all contracts that deliver these shares, after a change of the shares or of the contracts on them. */
+export function secureOptionsOver(d: Decision, portfolio: Portfolio, symbol: string): void {
+  for (const underlying of underlyingsDelivering(d.state, symbol))
+    if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
+      secureOptions(d, portfolio, underlying);
 }
 
 /** Reserves collateral that was lacking before, after an increase of cash (D220). */
@@ -174,7 +192,7 @@ export function excludedFromExercise(
   const kept = new Map<string, number>();
   let legs = heldLegs(d, portfolio, underlying);
   const free = freeShares(portfolio, underlying);
-  const before = coverOfLegs(d, legs, free);
+  const before = coverOfLegs(d, { portfolio, underlying, legs }, free);
   const hasShorts = [...legs.values()].some(({ count }) => count < 0);
   // The series of the request comes after existing instructions.
   const symbols = [...legs.keys()].sort().filter((symbol) => symbol !== asked?.symbol);
@@ -185,7 +203,7 @@ export function excludedFromExercise(
     if (leg === undefined || wanted <= 0) continue;
     const without = (count: number): Legs => legsWith(legs, [{ contract: leg.contract, count: -count }]);
     const isFree = (count: number): boolean => {
-      const after = coverOfLegs(d, without(count), free);
+      const after = coverOfLegs(d, { portfolio, underlying, legs: without(count) }, free);
       return after.nakedCalls <= before.nakedCalls && after.cash <= before.cash;
     };
     const isCovering = hasShorts && portfolio.settings.portfolioType === 'CASH';
@@ -219,7 +237,11 @@ export function collateralHeld(
   portfolio: Portfolio,
   underlying: string,
 ): { readonly cover: OptionCollateral; readonly cash: Money } {
-  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const cover = coverOfLegs(
+    d,
+    { portfolio, underlying, legs: heldLegs(d, portfolio, underlying) },
+    freeShares(portfolio, underlying),
+  );
   const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
   return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
 }
@@ -229,27 +251,48 @@ export function securedNow(d: Decision, portfolio: Portfolio, underlying: string
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
     return { cash: Money.zero, shares: Quantity.zero };
-  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const cover = coverOfLegs(
+    d,
+    { portfolio, underlying, legs: heldLegs(d, portfolio, underlying) },
+    freeShares(portfolio, underlying),
+  );
   const required = Money.ofUnits(securedCash(cover, securing));
-  if (securing !== 'ALL') return { cash: required, shares: cover.shares };
+  const { shares, others } = cover;
+  const covering = { shares, ...(others !== undefined && { others }) };
+  if (securing !== 'ALL') return { cash: required, ...covering };
   const there = Money.ofUnits(freeCash(portfolio) + (portfolio.secured.get(underlying)?.cash ?? 0));
   const cash = Money.min(required, Money.max(there, Money.zero));
   const lacking = Money.subtract(required, cash);
-  return { cash, shares: cover.shares, ...(lacking > 0 && { lacking }) };
+  return { cash, ...covering, ...(lacking > 0 && { lacking }) };
 }
 
 const securedCash = ({ cash, secured }: OptionCollateral, securing: Securing): number =>
   securing === 'ALL' ? cash : secured;
 
-/** Shares without a reservation by open orders, including those that cover held calls. */
-function freeShares(portfolio: Portfolio, underlying: string): Quantity {
-  const position = portfolio.positions.get(underlying);
+/** Shares without a reservation by open orders, or by calls on another underlying; those that cover held calls on this one count. */
+function freeShares(portfolio: Portfolio, underlying: string, symbol = underlying): Quantity {
+  const position = portfolio.positions.get(symbol);
   const held = position === undefined ? 0 : Position.held(position);
-  return Quantity.ofUnits(Math.max(0, held - (portfolio.reservedByOrders.shares.get(underlying) ?? 0)));
+  const { reservedByOrders, reservedByPositions, secured } = portfolio;
+  const own = secured.get(underlying);
+  const covering =
+    (symbol === underlying ? (own?.shares ?? 0) : 0) +
+    (own?.others?.find((one) => one.symbol === symbol)?.quantity ?? 0);
+  const elsewhere = (reservedByPositions.shares.get(symbol) ?? 0) - covering;
+  return Quantity.ofUnits(Math.max(0, held - elsewhere - (reservedByOrders.shares.get(symbol) ?? 0)));
 }
 
-const coverOfLegs = (d: Decision, legs: Legs, freeShares: Quantity): OptionCollateral =>
-  collateralOf(legs.values(), freeShares, (contract) => settlesAt(contract, d.rules.calendar));
+const coverOfLegs = (
+  d: Decision,
+  { portfolio, underlying, legs }: { portfolio: Portfolio; underlying: string; legs: Legs },
+  free: Quantity,
+): OptionCollateral =>
+  collateralOf(
+    legs.values(),
+    free,
+    (contract) => settlesAt(contract, d.rules.calendar),
+    (symbol) => freeShares(portfolio, underlying, symbol),
+  );
 
 /** Contracts by symbol: each series once. */
 type Legs = ReadonlyMap<string, CollateralLeg>;

@@ -39,6 +39,8 @@ export interface Contract {
   readonly inLieu: Quantity;
   /** Cash that it delivers. */
   readonly cash: Money;
+  /** True if shares can cover it; false if it delivers others that are not held (D208). */
+  readonly isCoverable: boolean;
   /** Value of the shares; 0 if no formula uses it. */
   readonly shares: Micros;
   /** U: the value of everything one contract delivers, cash in lieu included (D89). */
@@ -157,6 +159,7 @@ export function contractOf(
     deliverable: leg.deliverable,
     inLieu,
     cash,
+    isCoverable: leg.lacksOthers !== true,
     shares,
     delivered,
     strike,

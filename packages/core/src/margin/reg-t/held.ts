@@ -79,7 +79,7 @@ function heldOf(holdings: readonly Holding[], terms: MarginTerms, market: BookMa
   let leverageFactor: number | undefined;
   let underlying: Underlying | undefined;
   const options: OptionLeg[] = [];
-  for (const { instrument, quantity, mark } of holdings) {
+  for (const { instrument, quantity, mark, lacksOthers } of holdings) {
     if (isShares(instrument)) {
       name = instrument.symbol;
       shares = quantity;
@@ -90,7 +90,7 @@ function heldOf(holdings: readonly Holding[], terms: MarginTerms, market: BookMa
     if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no security`);
     name = instrument.underlying;
     underlying ??= market.underlying(name);
-    const leg = optionLegOf(instrument, quantity, mark, terms, underlying);
+    const leg = optionLegOf(instrument, quantity, mark, lacksOthers, terms, underlying);
     price ??= leg.underlyingPrice;
     leverageFactor ??= underlying.leverageFactor;
     options.push(leg);
@@ -126,6 +126,7 @@ function optionLegOf(
   instrument: OptionContract,
   quantity: Quantity,
   mark: Price,
+  lacksOthers: true | undefined,
   { calendar }: MarginTerms,
   { price, leverageFactor }: Underlying,
 ): OptionLeg {
@@ -144,6 +145,7 @@ function optionLegOf(
     deliverable: instrument.deliverable,
     ...(instrument.inLieu !== undefined && { inLieu: instrument.inLieu }),
     ...(instrument.cash !== undefined && { cash: instrument.cash }),
+    ...(lacksOthers === true && { lacksOthers }),
     quantity,
     price: mark,
     underlyingPrice: price ?? (quantity < 0 ? instrument.strike : undefined),

@@ -39,6 +39,8 @@ export interface OptionLeg {
   readonly inLieu?: Quantity;
   /** Cash that one contract delivers, and shares of other symbols at their marks; absent = none (D208). */
   readonly cash?: Money;
+  /** A short call whose shares of other symbols are not held: shares do not cover it (D208). */
+  readonly lacksOthers?: true;
   /** Negative = short. Whole contracts. */
   readonly quantity: Quantity;
   /** The mark, per share. */

@@ -86,7 +86,8 @@ export function combosOf({ contracts, shares }: UnderlyingPositions, terms: RegT
     if (first < 0 || (first === 0 && second < 0)) combos.push({ name, legs, shares: taken, amounts });
   };
   contracts.forEach((a, i) => {
-    if (shares > 0 && a.isShort && a.isCall) add('COVERED_CALL', [i], a.deliverable, coveredCall(a, terms));
+    if (shares > 0 && a.isShort && a.isCall && a.isCoverable)
+      add('COVERED_CALL', [i], a.deliverable, coveredCall(a, terms));
     if (shares > 0 && !a.isShort && !a.isCall)
       add('PROTECTIVE_PUT', [i], a.deliverable, protectivePut(a, terms));
     if (shares < 0 && a.isShort && !a.isCall) add('COVERED_PUT', [i], 0 - a.deliverable, coveredPut(a));
@@ -96,9 +97,9 @@ export function combosOf({ contracts, shares }: UnderlyingPositions, terms: RegT
     contracts.forEach((b, k) => {
       if (!b.isCall || !sameTerms(a, b)) return;
       if (!expireTogether(a, b)) return;
-      if (shares > 0 && !a.isShort && b.isShort && a.strike < b.strike)
+      if (shares > 0 && !a.isShort && b.isShort && b.isCoverable && a.strike < b.strike)
         add('COLLAR', [i, k], a.deliverable, collar(a, b, terms));
-      if (shares > 0 && !a.isShort && b.isShort && a.strike === b.strike)
+      if (shares > 0 && !a.isShort && b.isShort && b.isCoverable && a.strike === b.strike)
         add('CONVERSION', [i, k], a.deliverable, conversion(a, b, terms));
       if (shares < 0 && a.isShort && !b.isShort && a.strike === b.strike)
         add('REVERSAL', [i, k], 0 - a.deliverable, reversal(a, b, terms));

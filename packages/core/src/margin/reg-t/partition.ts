@@ -114,7 +114,7 @@ function keyOf(
   let key = `${parameters.effectiveFrom} ${asOf} ${long} ${short} ${ofBook} ${shares}`;
   for (const one of contracts) {
     const count = one.isShort ? -one.count : one.count;
-    const terms = `${one.multiplier} ${one.deliverable} ${one.inLieu} ${one.cash} ${one.style} ${one.settlesAt}`;
+    const terms = `${one.multiplier} ${one.deliverable} ${one.inLieu} ${one.cash} ${one.isCoverable} ${one.style} ${one.settlesAt}`;
     key += `|${one.symbol} ${count} ${one.premium} ${one.naked} ${one.shares} ${one.strike} ${one.factor} ${terms}`;
   }
   return key;

@@ -1,4 +1,5 @@
 import {
+  announcementOf,
   actionIdOf,
   hasSameTerms,
   newSymbolOf,
@@ -124,7 +125,7 @@ export const simulationHandlers: SimulationHandlers = {
     const changed = await call.simulation.read([], ({ state }) => firstChanged(state, actions, today));
     if (changed !== undefined)
       return refuse(409, `${changed} is announced with other terms; withdraw it first`);
-    return execute<'AnnounceActions'>(call, { type: 'AnnounceActions', actions }, ({ result }) =>
+    return execute<'AnnounceActions'>(call, announcementOf(actions), ({ result }) =>
       'code' in result
         ? answerTo(result)
         : { actions: shownActions(result, call.simulation.brokerage.rules.calendar, today) },
