@@ -1,7 +1,7 @@
 /** Market data of one simulation as it changes, read once for all sockets that follow it. */
 import { Instant, isLongAsOsi } from '@sandpit/core';
 import { type Desk, runningDay, type Watch, type Watcher } from '@sandpit/dialect-port';
-import { barShape, quoteShape, tradeShape } from './market-data.js';
+import { barShape, optionQuoteShape, optionTradeShape, quoteShape, tradeShape } from './market-data.js';
 
 /** A message about a symbol. */
 export interface MarketMessage {
@@ -70,10 +70,10 @@ class LiveData {
       const some = symbols.slice(i, i + SYMBOLS_AT_ONCE);
       const found = (await this.#desk.market.latest(some)).flatMap((quote) => {
         const S = quote.symbol;
-        const trade = tradeShape(quote);
+        const trade = isStock(S) ? tradeShape(quote) : optionTradeShape(quote);
         return [
           ...(trade === undefined ? [] : [{ T: 't' as const, S, ...trade }]),
-          { T: 'q' as const, S, ...quoteShape(quote) },
+          { T: 'q' as const, S, ...(isStock(S) ? quoteShape(quote) : optionQuoteShape(quote)) },
         ];
       });
       tellAll(readers, found);

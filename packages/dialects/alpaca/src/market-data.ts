@@ -134,7 +134,7 @@ export const latestBar: AlpacaHandler = async (call) => {
 };
 
 const latest =
-  (name: 'quotes' | 'trades', shape: QuoteWriter): AlpacaHandler =>
+  (name: 'quotes' | 'trades' | 'values', shape: QuoteWriter): AlpacaHandler =>
   async (call) => {
     const quotes = await quotesOf(call, symbolsOf(call));
     return { [name]: bySymbol([...quotes].map(([symbol, quote]) => [symbol, shape(quote)])) };
@@ -144,6 +144,16 @@ export const latestQuotes = latest('quotes', quoteShape);
 export const latestTrades = latest('trades', tradeShape);
 export const latestOptionQuotes = latest('quotes', optionQuoteShape);
 export const latestOptionTrades = latest('trades', optionTradeShape);
+
+/** Undefined for anything but an index with a value. */
+const indexValueOf = ({ book }: AlpacaCall): QuoteWriter => {
+  return ({ symbol, last, timestamp }) =>
+    last === undefined || book.instrument(symbol)?.assetClass !== 'INDEX'
+      ? undefined
+      : { t: at(timestamp), v: last };
+};
+
+export const latestIndexValues: AlpacaHandler = (call) => latest('values', indexValueOf(call))(call);
 
 export const latestBarsOf: AlpacaHandler = async (call) => {
   const bars: [string, ReturnType<typeof barShape> | undefined][] = [];
@@ -288,7 +298,7 @@ async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape:
 }
 
 const ofMany =
-  (name: 'trades' | 'quotes', shape: QuoteWriter): AlpacaHandler =>
+  (name: 'trades' | 'quotes' | 'values', shape: QuoteWriter): AlpacaHandler =>
   async (call) => ({ [name]: await latestWithin(call, symbolsOf(call), shape), next_page_token: null });
 
 const ofOne =
@@ -302,6 +312,7 @@ const ofOne =
 /** A simulated market has no news. */
 export const emptyNews: AlpacaHandler = () => Promise.resolve({ news: [], next_page_token: null });
 
+export const indexValues: AlpacaHandler = (call) => ofMany('values', indexValueOf(call))(call);
 export const tradesOfOptions = ofMany('trades', optionTradeShape);
 export const tradesOfMany = ofMany('trades', tradeShape);
 export const tradesOfOne = ofOne('trades', tradeShape);

@@ -27,8 +27,10 @@ import {
 import {
   barsOfMany,
   barsOfOne,
+  indexValues,
   latestBar,
   latestBarsOf,
+  latestIndexValues,
   latestOptionQuotes,
   latestOptionTrades,
   latestQuote,
@@ -147,6 +149,8 @@ const ROUTES: readonly (readonly [DialectRoute['method'], string, AlpacaHandler]
   ['GET', '/v1beta1/options/meta/conditions/:ticktype', optionConditions],
   ['GET', '/v1beta1/options/snapshots', optionSnapshots],
   ['GET', '/v1beta1/options/snapshots/:underlying', optionChain],
+  ['GET', '/v1beta1/indices/latest/values', latestIndexValues],
+  ['GET', '/v1beta1/indices/values', indexValues],
   ['GET', '/v1beta1/news', emptyNews],
 ];
 

@@ -120,6 +120,19 @@ it('market data of stocks has the documented shapes', async () => {
   await checked('GET', '/v1beta1/news', shapes.news);
 });
 
+it('values of indices have the documented shapes; stocks and unknown symbols have none', async () => {
+  const query = '?symbols=SPX,AAPL,NOPE';
+  const latest = await checked('GET', '/v1beta1/indices/latest/values', shapes.latestIndexValues, { query });
+  expect(Object.keys(latest.values as object)).toEqual(['SPX']);
+  expect(latest.values.SPX.v).toBeGreaterThan(0);
+  const past = await checked('GET', '/v1beta1/indices/values', shapes.indexValues, {
+    query: `${query}&start=2026-01-01`,
+  });
+  expect(past.values).toEqual({ SPX: [latest.values.SPX] });
+  const before = `${query}&start=2025-12-01&end=2025-12-31`;
+  expect((await send('GET', `/v1beta1/indices/values${before}`)).body.values).toEqual({});
+});
+
 it('orders, positions, options and their later states have the documented shapes', async () => {
   const { quote } = (await send('GET', '/v2/stocks/AAPL/quotes/latest')).body;
   const price = (part: number): string => (quote.ap * part).toFixed(2);

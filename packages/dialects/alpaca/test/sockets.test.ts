@@ -243,6 +243,23 @@ it('wildcards follow every stock; too many symbols are refused', async () => {
   expect(await options.told({ T: 'error' })).toMatchObject({ code: 410 });
 });
 
+it('the data stream of options sends conditions as text, as its clients decode them', async () => {
+  const symbol = 'AAPL260220C00100000';
+  await pushQuote(account.owner);
+  await pushQuote(account.owner, { symbol, bid: 2.1, ask: 2.2, last: 2.15 });
+  const listener = await loggedIn('/v1beta1/indicative');
+  listener.send({ action: 'subscribe', quotes: [symbol], trades: [symbol] });
+  const { t: quotedAt, ...quote } = await listener.told({ T: 'q', S: symbol });
+  expect(quote).toEqual({
+    T: 'q',
+    S: symbol,
+    ...{ ax: 'C', ap: 2.2, as: 0, bx: 'C', bp: 2.1, bs: 0, c: 'A' },
+  });
+  const { t: tradedAt, ...trade } = await listener.told({ T: 't', S: symbol });
+  expect(trade).toEqual({ T: 't', S: symbol, x: 'C', p: 2.15, s: 0, c: 'a' });
+  expect(tradedAt).toBe(quotedAt);
+});
+
 it.each(PATHS)('%s: accepts messages of 16 KiB before the login, of 64 KiB after it', async (path) => {
   const padded = (message: object, bytes: number): string => JSON.stringify(message).padEnd(bytes);
   const { keyId: key, secretKey: secret } = account;

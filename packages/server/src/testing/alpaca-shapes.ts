@@ -470,4 +470,7 @@ export const mostActives: AnswerShape = {
   most_actives: [{ symbol: 'text', volume: 'integer', trade_count: 'integer' }],
   last_updated: 'text',
 };
+const indexValue = { t: 'time', v: 'number' } as const;
+export const latestIndexValues: AnswerShape = { values: { '*': indexValue } };
+export const indexValues: AnswerShape = { values: { '*': [indexValue] }, next_page_token: 'text?' };
 export const news: AnswerShape = { news: ['any'], next_page_token: 'text?' };
