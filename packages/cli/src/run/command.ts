@@ -13,7 +13,7 @@ import { textOf } from '../refused.js';
 import { KNOWN_BROKERS } from './broker-hosts.js';
 import { browserText } from './browser.js';
 import { environmentOf, type RunAccess } from './environment.js';
-import { isolated, Relays, requireIsolation } from './isolation.js';
+import { hostsText, isolated, Relays, requireIsolation } from './isolation.js';
 import { isJavaCommand, javaStoreOf } from './java-store.js';
 import { keysInFiles } from './keys-in-files.js';
 import { loginsOf } from './logins.js';
@@ -252,9 +252,8 @@ class Run {
     this.#warn(removed);
     const before = await figuresOf(client, portfolio.id);
     this.#insist();
-    const code = await this.#execute(directory, environment, [
+    const code = await this.#execute(directory, environment, proxy.tlsPort, [
       proxy.port,
-      proxy.tlsPort,
       portOf(url),
       ...ports,
     ]);
@@ -390,15 +389,17 @@ class Run {
   async #execute(
     directory: RunDirectory,
     environment: Readonly<Record<string, string | undefined>>,
+    tlsPort: number,
     ports: readonly number[],
   ): Promise<number> {
     let command = this.#command;
     let env = environment;
     if (this.#options.isolate === true) {
-      const relays = new Relays(directory.path, ports);
+      const relays = new Relays(directory.path, [tlsPort, ...ports]);
       this.#opened.push(() => relays.close());
       await relays.listening();
-      command = isolated(this.#command, relays.passages);
+      const hostsFile = directory.write('hosts', hostsText(this.#brokers.flatMap(({ hosts }) => hosts)));
+      command = isolated(this.#command, relays.passages, { tlsPort, hostsFile });
       const { NODE_OPTIONS, ...rest } = environment;
       env = { ...rest, SANDPIT_NODE_OPTIONS: NODE_OPTIONS };
     }

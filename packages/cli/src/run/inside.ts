@@ -3,13 +3,15 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { constants } from 'node:os';
-import type { Passage } from './isolation.js';
+import type { Inside } from './isolation.js';
 import { startFailure } from './start-failure.js';
 
-const [passages = '[]', file = '', ...given] = process.argv.slice(2);
+const [inside = '', file = '', ...given] = process.argv.slice(2);
+const { passages, mount } = JSON.parse(inside) as Inside;
 
 spawnSync('ip', ['link', 'set', 'lo', 'up'], { stdio: 'ignore' });
-for (const { port, path } of JSON.parse(passages) as readonly Passage[]) {
+if (mount !== undefined) spawnSync('mount', ['--bind', ...mount], { stdio: 'ignore' });
+for (const { port, path } of passages) {
   const server = createServer((near) => {
     const far = connect(path);
     for (const [one, other] of [

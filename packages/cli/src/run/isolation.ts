@@ -1,20 +1,24 @@
-/** A network of its own for the command (`--isolate`): it has loopback alone, with the proxy and the Sandpit on it. */
+/** A network of its own for the command (`--isolate`): it has loopback alone, with the proxy, Sandpit and the served hosts on it. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { RunFailure } from './run-failure.js';
 
-const UNSHARE = ['--user', '--map-root-user', '--net'];
+const UNSHARE = ['--user', '--map-root-user', '--net', '--mount'];
+const HOSTS = '/etc/hosts';
+const HTTPS = 443;
 
 /** Refuses where this machine does not permit such a network. */
 export function requireIsolation(): void {
   if (process.platform !== 'linux') throw new RunFailure('--isolate needs Linux');
-  const tried = spawnSync('unshare', [...UNSHARE, 'ip', 'link', 'set', 'lo', 'up'], { stdio: 'ignore' });
+  const steps = `ip link set lo up && mount --bind ${HOSTS} ${HOSTS}`;
+  const tried = spawnSync('unshare', [...UNSHARE, 'sh', '-c', steps], { stdio: 'ignore' });
   if (tried.status !== 0)
     throw new RunFailure(
-      '--isolate needs user namespaces, which this machine does not permit, and the commands unshare and ip',
+      '--isolate needs user namespaces, which this machine does not permit, and the commands unshare, ip and mount',
     );
 }
 
@@ -63,11 +67,36 @@ export class Relays {
   }
 }
 
-/** The command line that starts a command in a network with these passages. */
+/** The file that gives names their addresses, with the served hosts on loopback. */
+export const hostsText = (served: readonly string[]): string =>
+  [readFileSync(HOSTS, 'utf8').trimEnd(), ...served.map((host) => `127.0.0.1 ${host}`), ''].join('\n');
+
+/** Hosts that programs reach by name at the usual port, although they read no proxy settings. */
+export interface NamedHosts {
+  /** Port at which the hosts answer TLS, one of the passages. */
+  readonly tlsPort: number;
+  /** Replaces the file that gives names their addresses. */
+  readonly hostsFile: string;
+}
+
+/** What an isolated network consists of. */
+export interface Inside {
+  readonly passages: readonly Passage[];
+  /** Paths of a file, and of the one that it replaces. */
+  readonly mount?: readonly [from: string, to: string];
+}
+
+/** The command line that starts a command in a network with these passages and hosts. */
 export function isolated(
   command: readonly string[],
   passages: readonly Passage[],
+  named?: NamedHosts,
 ): readonly [string, ...string[]] {
-  const inside = fileURLToPath(new URL('./inside.js', import.meta.url));
-  return ['unshare', ...UNSHARE, '--', process.execPath, inside, JSON.stringify(passages), ...command];
+  const program = fileURLToPath(new URL('./inside.js', import.meta.url));
+  const served = passages.filter(({ port }) => port === named?.tlsPort);
+  const inside: Inside = {
+    passages: [...passages, ...served.map(({ path }) => ({ port: HTTPS, path }))],
+    ...(named !== undefined && { mount: [named.hostsFile, HOSTS] }),
+  };
+  return ['unshare', ...UNSHARE, '--', process.execPath, program, JSON.stringify(inside), ...command];
 }

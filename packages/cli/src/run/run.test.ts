@@ -15,7 +15,14 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const has = (command: string, ...given: string[]): boolean =>
   spawnSync(command, given, { stdio: 'ignore' }).status === 0;
 const hasPython = has('python3', '--version');
-const canIsolate = has('unshare', '--user', '--map-root-user', '--net', 'ip', 'link', 'set', 'lo', 'up');
+const NETWORK = ['--user', '--map-root-user', '--net', '--mount'];
+const canIsolate = has(
+  'unshare',
+  ...NETWORK,
+  'sh',
+  '-c',
+  'ip link set lo up && mount --bind /etc/hosts /etc/hosts',
+);
 
 /** The working directory of commands, and the parent of the directories of runs. */
 let folder: string;
@@ -209,13 +216,19 @@ for address in [('203.0.113.1', 443), ('8.8.8.8', 53)]:
     except OSError as error:
         print(error.errno)
 urllib.request.urlopen(os.environ['SANDPIT_URL'] + '/v1/health')
+# A client that reads no proxy settings.
+import ssl
+host = 'paper-api.alpaca.markets'
+with ssl.create_default_context().wrap_socket(socket.create_connection((host, 443), 3), server_hostname=host) as direct:
+    direct.sendall(f'GET /v2/clock HTTP/1.1\\r\\nHost: {host}\\r\\nConnection: close\\r\\n\\r\\n'.encode())
+    print(direct.recv(64).decode().split('\\r')[0])
 exit(5)
 `,
       );
       const { code, out, err } = await runs([...named, '--isolate'], ['python3', bot]);
       expect(out, err).toContain('pending_new / insufficient buying power');
       // ENETUNREACH
-      expect(out).toContain('\n101\n101\n');
+      expect(out).toContain('\n101\n101\nHTTP/1.1 401 Unauthorized\n');
       expect(code).toBe(5);
     },
   );
