@@ -36,7 +36,7 @@ import {
 import { guardConnections } from './connections.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
-import { type DoorDeps, openDoor } from './dialects/doors.js';
+import { type DoorDeps, openDoor, refusesUrl } from './dialects/doors.js';
 import { addPrefixes, withPrefix } from './dialects/hosts.js';
 import { openMirror } from './dialects/mirror.js';
 import { Operations } from './dialects/operations.js';
@@ -191,8 +191,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     rewriteUrl: (request) => withPrefix(deps.dialects, request),
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      failed(request, reply, error),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      if (!refusesUrl(deps.dialects, request, reply)) failed(request, reply, error);
+    },
   }) as unknown as FastifyInstance;
   app.decorateRequest('principal', undefined);
   app.decorateRequest('simulation', undefined);

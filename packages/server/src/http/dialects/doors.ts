@@ -203,6 +203,20 @@ class DoorConnection extends Connection {
 const sendReply = (request: FastifyRequest, reply: FastifyReply, { status, text, headers }: Reply): void =>
   send(request, reply, status, text, headers);
 
+/** Answers a URL that the router cannot read in the shape of the dialect under whose prefix it is; false if it is under none. */
+export function refusesUrl(
+  dialects: readonly Dialect[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  const dialect = dialects.find(
+    ({ prefix, mirror }) => mirror === undefined && request.url.startsWith(`${prefix}/`),
+  );
+  if (dialect === undefined) return false;
+  sendReply(request, reply, dialect.refuse({ kind: 'NOT_FOUND' }, headOf(dialect, request)));
+  return true;
+}
+
 const underPrefix = ({ prefix }: Dialect, path: RegExp): RegExp =>
   new RegExp(`^${prefix}(?:${path.source.replace(/^\^/, '').replace(/\$$/, '')})$`);
 

@@ -224,6 +224,17 @@ it('a body that is no JSON, or too long', async () => {
   }
 });
 
+it.each(['%ff', '%zz'])('a URL that cannot be decoded is an unknown one: %s', async (part) => {
+  const { app } = account.test;
+  const headers = { 'apca-api-key-id': account.keyId, 'apca-api-secret-key': account.secretKey };
+  const url = `/alpaca/v2/orders/${part}`;
+  const named = { url: `/v2/orders/${part}`, headers: { ...headers, host: 'paper-api.alpaca.markets' } };
+  for (const request of [{ url, headers }, { url }, named]) {
+    const { statusCode, json } = await app.inject(request);
+    expect([statusCode, json()]).toEqual([404, { code: 40410000, message: 'endpoint not found' }]);
+  }
+});
+
 it('messages of any kind on the stream', async () => {
   const url = `${account.url.replace(/^http/, 'ws')}/stream`;
   for (const message of [
