@@ -1,10 +1,8 @@
 import { sandbox, type Sandbox } from '@sandpit/client/testing';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const COMMAND = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+import { COMMAND } from '../../server/src/testing/joined-programs.js';
 
 let sim: Sandbox;
 let token: string;

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Sandpit } from '@sandpit/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { COMMAND } from '../../../server/src/testing/joined-programs.js';
 import { OwnServer } from './own-server.js';
 
-const COMMAND = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const has = (command: string, ...given: string[]): boolean =>
   spawnSync(command, given, { stdio: 'ignore' }).status === 0;
