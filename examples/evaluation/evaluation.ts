@@ -1,5 +1,6 @@
 /**
- * Evaluates two built-in strategies on five synthetic weeks, with the baseline `hold`, and writes a report.
+ * Evaluates two built-in strategies and an agent that uses the tools of MCP on five synthetic weeks, with the baseline `hold`, and writes a
+ * report. In the markets nothing predicts prices (`no-edge`): whatever an entrant earns there beyond its costs is luck, and the intervals show it.
  *
  *   npx tsx examples/evaluation/evaluation.ts [--report FILE]
  *
@@ -9,7 +10,8 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Sandpit } from '@sandpit/client';
 import { sandbox } from '@sandpit/client/testing';
-import { STRATEGIES } from './strategies.js';
+import { playByTools } from './mcp-agent.js';
+import { STRATEGIES, type Strategy } from './strategies.js';
 
 const POLL_MS = 100;
 
@@ -22,7 +24,7 @@ const resultOf = (owner: Sandpit, evaluationId: string) =>
 export async function evaluate(owner: Sandpit): Promise<Result> {
   const { evaluationId } = await owner.call('createEvaluation', {
     body: {
-      name: 'Momentum and reversal',
+      name: 'Momentum, reversal and tools',
       scenarios: [
         {
           name: 'a week',
@@ -31,6 +33,7 @@ export async function evaluate(owner: Sandpit): Promise<Result> {
             clock: 'manual',
             start: '2026-01-05T14:30:00Z',
             end: '2026-01-09T21:00:00Z',
+            regime: 'no-edge',
           },
           rules: {
             initialCash: 100_000,
@@ -46,10 +49,13 @@ export async function evaluate(owner: Sandpit): Promise<Result> {
       score: 'timeWeightedReturn',
     },
   });
-  for (const [entrant, strategy] of Object.entries(STRATEGIES)) {
+  const url = owner.transport.baseUrl;
+  const byTools: Strategy = ({ transport }, portfolioId) =>
+    transport.token().then((token) => playByTools(`${url}/mcp`, token ?? '', portfolioId));
+  for (const [entrant, strategy] of Object.entries({ ...STRATEGIES, tools: byTools })) {
     const entry = await owner.call('enterEvaluation', { params: { evaluationId }, body: { entrant } });
     for (const { token, portfolioId } of entry.cells)
-      await strategy(new Sandpit({ url: owner.transport.baseUrl, token }), portfolioId);
+      await strategy(new Sandpit({ url, token }), portfolioId);
   }
   let result = await resultOf(owner, evaluationId);
   while (result.status !== 'DONE') {

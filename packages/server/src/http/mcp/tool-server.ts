@@ -23,7 +23,15 @@ import { isoOf } from '../translate/instants.js';
 import { describe, PROMPTS, promptText } from './prompts.js';
 import { rulePages } from './rule-pages.js';
 import { placesOf } from './tool-schema.js';
-import { type Arguments, type Ask, listed, SIMULATION_ARGUMENT, type Tool, TOOLS } from './tools.js';
+import {
+  type Arguments,
+  type Ask,
+  CELL_TOOLS,
+  listed,
+  SIMULATION_ARGUMENT,
+  type Tool,
+  TOOLS,
+} from './tools.js';
 import { wouldPass } from './would-pass.js';
 
 export interface ToolDeps {
@@ -45,6 +53,9 @@ const PLAIN_BEARER: Agent = { agentId: '', level: 'read' };
 /** An entry of a competition is offered the tools that trade: what its token may do is checked in each. */
 const ENTRY: Agent = { agentId: '', level: 'full' };
 
+const RUN_INSTRUCTIONS =
+  ' This token plays one run: call get_run for its instructions; advance moves its clock.';
+
 /** The JSON-RPC code of a request beyond the rate limit. */
 const TOO_MANY = -32_029;
 
@@ -54,13 +65,19 @@ const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
 // The high-level server of the SDK accepts schemas of another library only; ours are JSON Schema already.
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
 export function toolServer(caller: Caller, deps: ToolDeps, count: Counting): Server {
-  const agent = caller.principal.agent ?? (caller.principal.isEntry === true ? ENTRY : PLAIN_BEARER);
+  const { isEntry = false } = caller.principal;
+  const agent = caller.principal.agent ?? (isEntry ? ENTRY : PLAIN_BEARER);
+  const isRun = isEntry && caller.simulation.brokerage.state.competition?.terms.isEvaluation === true;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
   const server = new Server(
     { name: 'sandpit', title: 'Sandpit, a simulated US brokerage', version: deps.version },
-    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      instructions: isRun ? INSTRUCTIONS + RUN_INSTRUCTIONS : INSTRUCTIONS,
+    },
   );
-  const offered = TOOLS.filter(({ level }) => rank(level) <= rank(agent.level));
+  const ofRun = isRun ? CELL_TOOLS : [];
+  const offered = [...ofRun, ...TOOLS.filter(({ level }) => rank(level) <= rank(agent.level))];
   const counted = (): void => {
     const refusal = count();
     if (refusal !== undefined) throw new McpError(TOO_MANY, new Refused(refusal).message);
@@ -72,7 +89,7 @@ export function toolServer(caller: Caller, deps: ToolDeps, count: Counting): Ser
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
     const refusal = count();
     if (refusal !== undefined) return refusedWith(new Refused(refusal), params.arguments ?? {}, caller);
-    const tool = TOOLS.find(({ name }) => name === params.name);
+    const tool = [...ofRun, ...TOOLS].find(({ name }) => name === params.name);
     if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}`);
     return called(tool, params.arguments ?? {}, agent, caller, deps);
   });
@@ -116,8 +133,10 @@ async function called(
     checkNames(tool, given);
     const { simulationId, tenantId } = place.principal;
     const isOwn = isMadeBy(deps.simulations, agent, simulationId, tenantId);
+    const isOfRun = CELL_TOOLS.includes(tool);
     const ask: Ask = (id, asked) => {
-      const tooLow = levelRefusal(agent, id, isOwn);
+      // What the token of a run may do is checked by its place.
+      const tooLow = isOfRun ? undefined : levelRefusal(agent, id, isOwn);
       if (tooLow !== undefined) throw new Refused(tooLow);
       return deps.operations.run(place, id, requestOf(id, asked));
     };

@@ -312,6 +312,20 @@ const LONGEST_WAIT_SECONDS = 30;
 
 const STRINGS: Json = { type: 'array', items: { type: 'string' } };
 
+const ADVANCES =
+  'Places `orders` and cancels `cancels`, then moves a manual clock forward by a duration (`by`), to an instant (`to`) or `until` something happens, and answers with order events and all that `observe` names; `hasMore` = call again.';
+
+/** Arguments of an advance that make it a step. */
+const STEP_ARGUMENTS = {
+  orders: { type: 'array', items: { type: 'object' }, description: 'Each as for place_order.' },
+  cancels: { type: 'array', items: { type: 'string' }, description: 'Order ids.' },
+  observe: {
+    type: 'object',
+    properties: { symbols: STRINGS, portfolios: STRINGS, orders: { type: 'boolean' } },
+    description: 'Quotes, and portfolios (ids) with positions and `orders`, to show.',
+  },
+} as const;
+
 const CONTROL: Readonly<Record<string, Definition>> = {
   create_simulation: {
     title: 'Create a simulation',
@@ -372,19 +386,10 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   },
   advance: {
     title: 'Advance the clock, with orders',
-    description:
-      'Places `orders` and cancels `cancels`, then moves a manual clock forward by a duration (`by`), to an instant (`to`) or `until` something happens, and answers with order events and all that `observe` names; `hasMore` = call again. `speed` sets a scaled clock instead.',
+    description: `${ADVANCES} \`speed\` sets a scaled clock instead.`,
     of: ['advanceClock', 'setClock'],
     except: ['now'],
-    more: {
-      orders: { type: 'array', items: { type: 'object' }, description: 'Each as for place_order.' },
-      cancels: { type: 'array', items: { type: 'string' }, description: 'Order ids.' },
-      observe: {
-        type: 'object',
-        properties: { symbols: STRINGS, portfolios: STRINGS, orders: { type: 'boolean' } },
-        description: 'Quotes, and portfolios (ids) with positions and `orders`, to show.',
-      },
-    },
+    more: STEP_ARGUMENTS,
     effect: 'destroys',
     run: advance,
   },
@@ -457,6 +462,35 @@ const CONTROL: Readonly<Record<string, Definition>> = {
         ? ask('listOutcomes', {})
         : ask('createOutcome', { match, ...given });
     },
+  },
+};
+
+/** For the token of a cell of an evaluation (D210), beside the tools of level `full`. */
+const CELL: Readonly<Record<string, Definition>> = {
+  get_run: {
+    title: 'Get the run',
+    description: 'Instructions, rules, end and limits of the run that this token plays. Start here.',
+    of: ['getOwnCell'],
+    effect: 'reads',
+    isIdempotent: true,
+  },
+  advance: {
+    title: 'Advance the clock, with orders',
+    description: `${ADVANCES} Beyond the end of the run it stops there.`,
+    of: ['advanceClock'],
+    more: STEP_ARGUMENTS,
+    run: advance,
+  },
+  finish_run: {
+    title: 'Finish the run',
+    description: 'Ends the run for good: open orders are canceled, positions are carried to its end.',
+    of: ['finishCell'],
+    effect: 'destroys',
+  },
+  report_usage: {
+    title: 'Report usage',
+    description: 'Adds tokens and costs that the agent has used, and a transcript.',
+    of: ['reportUsage'],
   },
 };
 
@@ -548,9 +582,12 @@ function toolOf(name: string, level: AgentLevel, definition: Definition): Tool {
   };
 }
 
-export const TOOLS: readonly Tool[] = BY_LEVEL.flatMap(([level, definitions]) =>
-  Object.entries(definitions).map(([name, definition]) => toolOf(name, level, definition)),
-);
+const toolsOf = (level: AgentLevel, definitions: Readonly<Record<string, Definition>>): readonly Tool[] =>
+  Object.entries(definitions).map(([name, definition]) => toolOf(name, level, definition));
+
+export const TOOLS: readonly Tool[] = BY_LEVEL.flatMap(([level, definitions]) => toolsOf(level, definitions));
+
+export const CELL_TOOLS: readonly Tool[] = toolsOf('full', CELL);
 
 /** Names the simulation of a tool call; only agents that create simulations have a choice. */
 export const SIMULATION_ARGUMENT = 'simulationId';
