@@ -234,6 +234,13 @@ export class Evaluations {
   }
 
   async #resume(kept: KeptEvaluation): Promise<void> {
+    kept.editing = kept.editing.then(() =>
+      this.#enterBaselines(kept).catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#deps.note(`The baselines of evaluation ${kept.note.id} cannot be entered: ${why}`);
+      }),
+    );
+    await kept.editing;
     for (const cell of [...kept.cells]) {
       if (this.#isClosed) return;
       if (cell.note.result !== undefined) continue;
@@ -363,9 +370,10 @@ export class Evaluations {
       cell.isGone = true;
       this.#cells.delete(cell.note.id);
     }
-    await this.#registry.saveSetting(evaluationName(id), JSON.stringify(note));
+    // The definition last: baselines of the former one that a crash has left would not be played again.
     for (const entry of entries) await this.#registry.deleteSetting(entryName(entry));
     for (const cell of before) await this.#discard(cell.note, owner);
+    await this.#registry.saveSetting(evaluationName(id), JSON.stringify(note));
     await this.#enterBaselines(kept);
     return kept;
   }
@@ -384,11 +392,13 @@ export class Evaluations {
     await this.#registry.deleteSetting(evaluationName(note.id));
   }
 
+  /** Enters the baselines that have no entry yet: all of them, or those that a crash has left out. */
   async #enterBaselines(kept: KeptEvaluation): Promise<void> {
     const { baselines = [], scenarios } = kept.note.definition;
     const names = new Set<BaselineName>(baselines);
     if (scenarios.some(({ tasks = [] }) => tasks.length > 0)) names.add('noop');
     for (const name of names) {
+      if (kept.names.has(foldedName(`${BASELINE}${name}`))) continue;
       const isWhole = baselines.includes(name);
       const entry = await this.#enterNow(kept, { entrant: `${BASELINE}${name}` }, 1, (scenario) =>
         isWhole ? true : (scenario.tasks ?? []).length > 0,
@@ -402,6 +412,8 @@ export class Evaluations {
     kept: KeptEvaluation,
     body: { readonly entrant: string; readonly model?: string; readonly version?: string },
   ): Promise<EvaluationEntryNote> {
+    await kept.editing;
+    if (this.#kept.get(kept.note.id) !== kept) throw notFound();
     const entry = await this.#enterNow(kept, body, kept.note.definition.trials ?? 1, () => true);
     this.#watchDeadlines();
     return entry;
@@ -690,13 +702,15 @@ export class Evaluations {
   /** Stops trading in a cell: its open orders are canceled. */
   async #stop(cell: KeptCell, simulation: Simulation): Promise<void> {
     if (simulation.clock().mode === 'scaled') await simulation.setSpeed(0);
+    if (cell.note.finishedAt === undefined) {
+      const at = Math.min(simulation.now(), cell.note.end);
+      this.#change(cell, { finishedAt: cell.note.reason === 'END' ? cell.note.end : at });
+      // First: the journal has the end of the run, and not why it ended.
+      await this.#save(cell);
+    }
     const phase = simulation.brokerage.state.competition?.phase;
-    const at = Math.min(simulation.now(), cell.note.end);
     if (phase !== undefined && !isOver(phase))
       await simulation.submit<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase: 'FINISHED' });
-    if (cell.note.finishedAt !== undefined) return;
-    this.#change(cell, { finishedAt: cell.note.reason === 'END' ? cell.note.end : at });
-    await this.#save(cell);
   }
 
   async #settleNow(cell: KeptCell): Promise<void> {
@@ -768,7 +782,6 @@ export class Evaluations {
     this.#change(cell, { endedAt: this.#deps.clockMs(), reason: 'FINISH' });
     const simulation = await this.#simulationOf(cell);
     if (simulation !== undefined) await this.#stop(cell, simulation);
-    await this.#save(cell);
     this.#settle(cell);
   }
 

@@ -179,10 +179,11 @@ export class Grader {
 
   /** After a record was applied. */
   after(at: Instant, sequence: number, payload: Payload): void {
-    this.#sequence = sequence;
+    // A move of the clock by itself changes nothing, and a restart in its middle leaves its record out.
+    if (payload.events.some(({ type }) => type !== 'ClockMoved')) this.#sequence = sequence;
     this.#figures.note(at, payload, !this.#isPrepared);
     if (this.#isPrepared) {
-      for (const one of this.#all) one.record(this.#figures, at, sequence);
+      for (const one of this.#all) one.record(this.#figures, at, this.#sequence);
     } else if (this.#terms.isPrepared?.(this.#brokerage) ?? this.#brokerage.state.competition !== undefined) {
       this.#isPrepared = true;
       for (const id of this.#brokerage.state.portfolios.keys()) this.#startEquity.set(id, this.equityOf(id));
