@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aids } from './aids.js';
 import { competitions } from './competitions.js';
+import { evaluations } from './evaluations.js';
 import { everyPage } from './every-page.js';
 import { invitations } from './invitations.js';
 import { liveFeed } from './live-feed.js';
@@ -235,6 +236,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       liveFeed(visit);
       everyPage(visit, place);
       competitions(visit);
+      evaluations(visit);
       invitations(visit);
       timeMachine(visit);
       webhooks(visit);

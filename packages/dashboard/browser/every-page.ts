@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { it } from 'vitest';
+import { evaluated } from './evaluations.js';
 import { ALL_SCOPES, type Visit } from './surroundings.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -32,6 +33,7 @@ const AT_ONCE = 2;
 export function everyPage(visit: Visit, onEnd: () => void): void {
   it('has nothing that axe finds, on any page, in dark and in light', async ({ expect }) => {
     const { data } = await visit.station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');
+    const evaluationId = await evaluated(visit);
     const { orderId, portfolioId } = data[0] ?? { orderId: '', portfolioId: '' };
     const places = [
       '',
@@ -57,6 +59,9 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
       'administration',
       'competitions',
       'competitions/new',
+      'evaluations',
+      `evaluations/${evaluationId}`,
+      'evaluations/00000000-0000-4000-8000-000000000000',
       'time',
       'time?section=compare',
       'time?section=scripts',

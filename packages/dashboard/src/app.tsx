@@ -50,6 +50,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   compare: later(async () => (await import('./pages/compare.tsx')).ComparePage),
   administration: later(async () => (await import('./pages/administration.tsx')).Administration),
   competitions: Competitions,
+  evaluations: later(async () => (await import('./pages/evaluations.tsx')).EvaluationsPage),
   invitations: later(async () => (await import('./invite/invitations-page.tsx')).InvitationsPage),
   time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),

@@ -349,6 +349,14 @@ export const EvaluationEntryParams = parameters({
   entryId: uuid({ description: 'The entry.' }),
 });
 export const EvaluationPageQuery = parameters(pageFields);
+export const EvaluationQuery = parameters({
+  matrix: optional(
+    flag({
+      description:
+        'False leaves `matrix` empty, for evaluations of thousands of cells: `GET …/matrix` has its rows in pages. Default true.',
+    }),
+  ),
+});
 
 const names = {
   entrant: displayNameText(

@@ -3,6 +3,7 @@ import type { Scope } from '@sandpit/protocol';
 import {
   Bell,
   CandlestickChart,
+  ClipboardCheck,
   Code,
   FlaskConical,
   History,
@@ -29,6 +30,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'time', title: 'Time machine', icon: History },
   { path: 'simulations', title: 'Simulations', icon: FlaskConical },
   { path: 'competitions', title: 'Competitions', icon: Trophy },
+  { path: 'evaluations', title: 'Evaluations', icon: ClipboardCheck, scope: 'simulate' },
   { path: 'invitations', title: 'Invitations', icon: Users, scope: 'admin' },
   { path: 'webhooks', title: 'Webhooks', icon: Bell },
   { path: 'developer', title: 'Developer', icon: Code },

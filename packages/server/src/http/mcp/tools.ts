@@ -483,7 +483,7 @@ const CELL: Readonly<Record<string, Definition>> = {
   },
   finish_run: {
     title: 'Finish the run',
-    description: 'Ends the run for good: open orders are canceled, positions are carried to its end.',
+    description: 'Ends the run permanently: open orders are canceled, positions are carried to its end.',
     of: ['finishCell'],
     effect: 'destroys',
   },

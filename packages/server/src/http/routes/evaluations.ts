@@ -120,13 +120,13 @@ export function evaluationHandlers(
         }),
       ),
 
-    getEvaluation: ({ principal, params }) =>
+    getEvaluation: ({ principal, params, query }) =>
       refusing(() => {
         const kept = evaluations.own(params.evaluationId, principal.tenantId);
         const { rows, figures } = viewOf(kept);
         return {
           ...shown(kept),
-          matrix: shownRows(rows),
+          matrix: query.matrix === false ? [] : shownRows(rows),
           summary: figures.summary.map(({ ci95, ...row }) => ({
             ...row,
             ...(ci95 !== undefined && { ci95: [...ci95] }),
