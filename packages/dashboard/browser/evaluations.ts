@@ -7,9 +7,9 @@ interface Entered {
 }
 
 /** An evaluation of a task with three seeds: Ada solves it, <b>Bob</b> does nothing, and the cells of Cleo are open. */
-export async function evaluated({ station }: Visit): Promise<string> {
+export async function evaluated({ station }: Visit, name: string): Promise<string> {
   const { evaluationId } = await station.api<{ evaluationId: string }>('POST', '/evaluations', {
-    name: 'Agents <b>of</b> spring',
+    name,
     scenarios: [
       {
         name: 'one day',
@@ -55,7 +55,7 @@ export function evaluations(visit: Visit): void {
   it('shows figures, pairs, cells and the reason why a task failed, and opens the simulation of an ended cell', async ({
     expect,
   }) => {
-    await evaluated(visit);
+    await evaluated(visit, 'Agents <b>of</b> spring');
     const page = await visit.reader(ALL_SCOPES);
     await visit.go('', page);
     await page.getByRole('link', { name: 'Evaluations' }).click();
@@ -66,7 +66,7 @@ export function evaluations(visit: Visit): void {
       .poll(() => summary.innerText(), SOON)
       .toMatch(/Ada[\s\S]*1\.0000[\s\S]*1\.0000 to 1\.0000[\s\S]*100.0%/);
     expect(await summary.innerText()).toContain('<b>Bob</b>');
-    const pairs = page.getByRole('region', { name: 'Pairs' }).last();
+    const pairs = page.getByRole('region', { name: 'Differences of pairs' });
     expect(await pairs.innerText()).toMatch(/<b>Bob<\/b> − Ada\s+−1\.0000/);
     await page.getByText('Fewer than five markets give no stable mean').waitFor();
     const tasks = page.getByRole('region', { name: 'Results of tasks' });

@@ -33,7 +33,7 @@ const AT_ONCE = 2;
 export function everyPage(visit: Visit, onEnd: () => void): void {
   it('has nothing that axe finds, on any page, in dark and in light', async ({ expect }) => {
     const { data } = await visit.station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');
-    const evaluationId = await evaluated(visit);
+    const evaluationId = await evaluated(visit, 'For every page');
     const { orderId, portfolioId } = data[0] ?? { orderId: '', portfolioId: '' };
     const places = [
       '',

@@ -157,7 +157,7 @@ function One({ evaluationId, page }: { readonly evaluationId: string; readonly p
         <section class="panel" aria-label="Pairs">
           <h2>Pairs</h2>
           <Table
-            label="Pairs"
+            label="Differences of pairs"
             columns={PAIRS}
             rows={evaluation.paired}
             keyOf={({ a, b }) => JSON.stringify([a, b])}
