@@ -11,7 +11,7 @@ import { addressOf, isLoopbackAddress } from './cluster/client-address.js';
 import { cookieOf, tokenIn } from './dashboard-session.js';
 import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';
-import { failed, reply as sendAnswer, sendFile } from './reply.js';
+import { Brotli, failed, reply as sendAnswer, sendFile } from './reply.js';
 import type { WrongCodes } from './routes/invitations.js';
 
 /** Allows only resources of this server, with no exceptions for scripts or styles. */
@@ -41,21 +41,24 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The page and its files, read once. */
 export class DashboardFiles {
   readonly #page: string;
-  readonly #assets: ReadonlyMap<string, Uint8Array>;
+  readonly #assets: ReadonlyMap<string, Uint8Array | Brotli>;
 
-  private constructor(page: string, assets: ReadonlyMap<string, Uint8Array>) {
+  private constructor(page: string, assets: ReadonlyMap<string, Uint8Array | Brotli>) {
     this.#page = page;
     this.#assets = assets;
   }
 
-  /** Files that the build wrote to a directory; undefined without a build. */
+  /** Files that the build wrote to a directory, assets possibly compressed as `NAME.br`; undefined without a build. */
   static in(directory: string): DashboardFiles | undefined {
     const page = join(directory, 'index.html');
     if (!existsSync(page)) return undefined;
     const folder = join(directory, 'assets');
     const assets = readdirSync(folder)
-      .filter((name) => extname(name) in TYPES)
-      .map((name) => [name, readFileSync(join(folder, name))] as const);
+      .filter((name) => extname(name.replace(/\.br$/, '')) in TYPES)
+      .map((name): readonly [string, Uint8Array | Brotli] => {
+        const bytes = readFileSync(join(folder, name));
+        return name.endsWith('.br') ? [name.slice(0, -3), new Brotli(bytes)] : [name, bytes];
+      });
     return new DashboardFiles(readFileSync(page, 'utf8'), new Map(assets));
   }
 

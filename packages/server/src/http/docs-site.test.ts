@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TestApp } from '../testing/test-app.js';
 
@@ -72,6 +72,54 @@ it('pages and assets are compressed for clients that accept gzip', async () => {
   }
   for (const refused of ['identity', 'br', 'gzip;q=0', 'gzip; q=0.000, br', 'xgzip'])
     expect((await get('/docs/', { 'accept-encoding': refused })).body, refused).toBe(plain.body);
+});
+
+it('pages and assets that are stored compressed are served like others', async () => {
+  build('first');
+  const names = ['rules/fees.html', 'assets/app.js'];
+  const text = 'as stored '.repeat(200);
+  for (const name of names) {
+    rmSync(join(directory, name));
+    writeFileSync(join(directory, `${name}.br`), brotliCompressSync(text));
+  }
+  for (const name of names) {
+    const url = `/docs/${name.replace('.html', '')}`;
+    const plain = await get(url);
+    expect(plain).toMatchObject({ statusCode: 200, body: text });
+    expect([plain.headers['content-encoding'], plain.headers['vary']]).toEqual([
+      undefined,
+      'Accept-Encoding',
+    ]);
+    for (const [accepted, encoding, decompress] of [
+      ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+      ['gzip, br;q=0', 'gzip', gunzipSync],
+    ] as const) {
+      const { headers, rawPayload } = await get(url, { 'accept-encoding': accepted });
+      expect(headers).toMatchObject({
+        'content-type': plain.headers['content-type'],
+        'content-encoding': encoding,
+        'content-length': String(rawPayload.length),
+        vary: 'Accept-Encoding',
+      });
+      expect(decompress(rawPayload).toString()).toBe(text);
+    }
+    expect((await get(`${url}.br`)).statusCode).toBe(404);
+  }
+  writeFileSync(join(directory, 'rules/fees.html.br'), 'damaged');
+  expect((await get('/docs/rules/fees')).json()).toMatchObject({ statusCode: 500 });
+});
+
+it('files of the API reference are compressed for clients that accept gzip', async () => {
+  const url = '/docs/api/static/swagger-ui-bundle.js';
+  const plain = await get(url);
+  expect([plain.headers['content-encoding'], plain.headers['vary']]).toEqual([undefined, 'Accept-Encoding']);
+  const { headers, rawPayload } = await get(url, { 'accept-encoding': 'br, gzip' });
+  expect(headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+  expect(headers['content-length']).toBeUndefined();
+  expect(gunzipSync(rawPayload).equals(plain.rawPayload)).toBe(true);
+  expect(rawPayload.length * 3).toBeLessThan(plain.rawPayload.length);
+  const head = await test.app.inject({ method: 'HEAD', url, headers: { 'accept-encoding': 'gzip' } });
+  expect([head.statusCode, head.rawPayload.length]).toEqual([200, 0]);
 });
 
 it('a path without a page is 404: a page for browsers, JSON for programs', async () => {

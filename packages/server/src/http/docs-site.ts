@@ -5,7 +5,7 @@ import { extname, join, relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { wantsPage } from './dashboard.js';
-import { failed, reply as sendAnswer, sendFile } from './reply.js';
+import { Brotli, failed, reply as sendAnswer, sendFile } from './reply.js';
 
 /** Scripts come from this server alone. Highlighted code has colors in `style` attributes. */
 const PAGE_POLICY = [
@@ -31,15 +31,19 @@ const TYPES: Readonly<Record<string, string>> = {
 
 interface SiteFile {
   readonly name: string;
-  readonly bytes: Uint8Array;
+  readonly content: Uint8Array | Brotli;
 }
 
-/** The built site in a directory. A build that finishes while the server runs is served from then on. */
+/**
+ * The built site in a directory. A build that finishes while the server runs is served from then on. A file may be stored compressed, with
+ * `.br` after its name.
+ */
 export class DocsSite {
   readonly #directory: string;
-  /** Time of the build that `#names` lists. */
+  /** Time of the build that `#stored` lists. */
   #builtAtMs: number | undefined;
-  #names: ReadonlySet<string> = new Set();
+  /** Stored names of the files, by the names under which they are served. */
+  #stored: ReadonlyMap<string, string> = new Map();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -48,7 +52,7 @@ export class DocsSite {
   get isBuilt(): boolean {
     const builtAtMs = statSync(join(this.#directory, 'sources.sha256'), { throwIfNoEntry: false })?.mtimeMs;
     if (builtAtMs !== this.#builtAtMs) {
-      this.#names = new Set(builtAtMs === undefined ? [] : filesIn(this.#directory));
+      this.#stored = new Map(builtAtMs === undefined ? [] : filesIn(this.#directory));
       this.#builtAtMs = builtAtMs;
     }
     return builtAtMs !== undefined;
@@ -57,15 +61,20 @@ export class DocsSite {
   /** The file at a path below `/docs/`: an asset, or the page that a path without extension names. Undefined when the build has none. */
   async read(path: string): Promise<SiteFile | undefined> {
     if (!this.isBuilt) return undefined;
-    const name = [path, path === '' ? 'index.html' : `${path}.html`].find((one) => this.#names.has(one));
-    return name === undefined ? undefined : { name, bytes: await readFile(join(this.#directory, name)) };
+    const name = [path, path === '' ? 'index.html' : `${path}.html`].find((one) => this.#stored.has(one));
+    const stored = name === undefined ? undefined : this.#stored.get(name);
+    if (name === undefined || stored === undefined) return undefined;
+    const bytes = await readFile(join(this.#directory, stored));
+    return { name, content: stored === name ? bytes : new Brotli(bytes) };
   }
 }
 
-const filesIn = (directory: string): string[] =>
+const filesIn = (directory: string): (readonly [name: string, stored: string])[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'));
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .map((stored) => [stored.replace(/\.br$/, ''), stored] as const)
+    .filter(([name]) => extname(name) in TYPES);
 
 /** Serves the site at `/docs/`. Without one, `/docs` leads to the API reference. */
 export function registerDocsSite(app: FastifyInstance, site: DocsSite): void {
@@ -94,9 +103,9 @@ async function sendPage(
     sendAnswer(request, reply, ROUTE_NOT_FOUND);
     return;
   }
-  const { name, bytes } = file;
+  const { name, content } = file;
   const type = TYPES[extname(name)] ?? 'application/octet-stream';
-  sendFile(request, reply, found === undefined ? 404 : 200, bytes, {
+  sendFile(request, reply, found === undefined ? 404 : 200, content, {
     'content-type': type,
     ...(name.endsWith('.html') && {
       'content-security-policy': PAGE_POLICY,

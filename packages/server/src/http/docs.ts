@@ -1,3 +1,5 @@
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
@@ -7,7 +9,7 @@ import { ROUTE_NOT_FOUND } from './answer.js';
 import { type DemoTokenRules, type IssueDemoToken, PAGE_SCRIPT, registerDemoToken } from './demo-token.js';
 import { type DashboardFiles, wantsPage } from './dashboard.js';
 import { type DocsSite, registerDocsSite } from './docs-site.js';
-import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
+import { accepts, isCompressible, reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
 /** The API reference loads nothing from other servers. */
 const PAGE_POLICY =
@@ -60,7 +62,7 @@ export async function registerDocs(
       made();
       done();
     });
-    page.addHook('onSend', (request, reply, _payload, done) => {
+    page.addHook('onSend', (request, reply, payload, done) => {
       reply.headers({
         ...SECURITY_HEADERS,
         'content-security-policy': PAGE_POLICY,
@@ -68,7 +70,19 @@ export async function registerDocs(
       });
       const { cors = [] } = request;
       for (let i = 0; i + 1 < cors.length; i += 2) void reply.header(cors[i] ?? '', cors[i + 1]);
-      done();
+      // The files of the library.
+      if (!(payload instanceof Readable) || !isCompressible(String(reply.getHeader('content-type'))))
+        return done();
+      void reply.header('vary', 'Accept-Encoding');
+      if (request.method !== 'GET' || reply.statusCode !== 200 || !accepts(request, 'gzip')) return done();
+      void reply
+        .header('content-encoding', 'gzip')
+        .removeHeader('content-length')
+        .removeHeader('accept-ranges');
+      done(
+        null,
+        pipeline(payload, createGzip(), () => undefined),
+      );
     });
     await page.register(swagger, { mode: 'static', specification: { document: document as never } });
     await page.register(swaggerUi, {

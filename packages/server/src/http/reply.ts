@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliDecompress, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
@@ -105,14 +105,30 @@ export function hangUp(request: FastifyRequest, reply: FastifyReply, status: num
   counted(request, status);
 }
 
-/** Sends a file, compressed if the client accepts gzip. `headers` replace the security headers of the same names. */
+/** A file that is stored compressed with Brotli. */
+export class Brotli {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+}
+
+/** Sends a file, compressed as far as the client accepts it. `headers` replace the security headers of the same names. */
 export function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
-  content: string | Uint8Array,
+  content: string | Uint8Array | Brotli,
   headers: Readonly<Record<string, string>>,
 ): void {
+  if (content instanceof Brotli && !accepts(request, 'br')) {
+    decompressed(content.bytes).then(
+      (bytes) => sendFile(request, reply, status, bytes, headers),
+      (error: unknown) => failed(request, reply, error),
+    );
+    return;
+  }
   reply.hijack();
   const { raw } = reply;
   const sendBytes = (bytes: string | Uint8Array, encoding: Readonly<Record<string, string>>): void => {
@@ -123,10 +139,11 @@ export function sendFile(
     raw.end(bytes);
     counted(request, status);
   };
-  if (Buffer.byteLength(content) < MIN_COMPRESSED_BYTES || !COMPRESSIBLE.test(headers['content-type'] ?? ''))
-    return sendBytes(content, {});
   const vary = headers['vary'] === undefined ? 'Accept-Encoding' : `${headers['vary']}, Accept-Encoding`;
-  if (!acceptsGzip(request)) return sendBytes(content, { vary });
+  if (content instanceof Brotli) return sendBytes(content.bytes, { vary, 'content-encoding': 'br' });
+  if (Buffer.byteLength(content) < MIN_COMPRESSED_BYTES || !isCompressible(headers['content-type']))
+    return sendBytes(content, {});
+  if (!accepts(request, 'gzip')) return sendBytes(content, { vary });
   compressed(content).then(
     (bytes) => sendBytes(bytes, { vary, 'content-encoding': 'gzip' }),
     () => sendBytes(content, { vary }),
@@ -135,12 +152,21 @@ export function sendFile(
 
 /** A smaller file fits in one packet either way. */
 const MIN_COMPRESSED_BYTES = 1400;
-const COMPRESSIBLE = /^(text\/|image\/svg|application\/json)/;
 
-const acceptsGzip = ({ headers }: FastifyRequest): boolean =>
-  /(^|[,\s])(gzip|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))\s*(;|,|$)/i.test(headers['accept-encoding'] ?? '');
+export const isCompressible = (type = ''): boolean =>
+  /^(text\/|image\/svg|application\/(json|javascript))/.test(type);
+
+const WITH_WEIGHT = String.raw`(?!\s*;\s*q=0(\.0*)?\s*(,|$))\s*(;|,|$)`;
+const ACCEPTED = {
+  br: new RegExp(String.raw`(^|[,\s])(br|\*)${WITH_WEIGHT}`, 'i'),
+  gzip: new RegExp(String.raw`(^|[,\s])(gzip|\*)${WITH_WEIGHT}`, 'i'),
+};
+
+export const accepts = ({ headers }: FastifyRequest, encoding: 'br' | 'gzip'): boolean =>
+  ACCEPTED[encoding].test(headers['accept-encoding'] ?? '');
 
 const gzipped = promisify(gzip);
+const decompressed = promisify(brotliDecompress);
 /** Compressed forms of files that stay in memory. */
 const kept = new WeakMap<Uint8Array, Promise<Uint8Array>>();
 
