@@ -3,12 +3,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './packing/bundle.js';
+import { linkSqlite } from './packing/sqlite.js';
 import { JOINED, STAMP, stampOfBuild } from '../packages/server/src/testing/joined-programs.js';
 
 /** Files that the server reads at their paths in a checkout. */
 const READ = ['samples', 'docs', 'packages/dashboard/dist', 'packages/site/dist', 'packages/python'];
-
-const SQLITE = '@photostructure/sqlite/prebuilds';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = stampOfBuild();
@@ -21,8 +20,7 @@ if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== stamp) {
     symlinkSync(join(root, path), join(JOINED, place), 'junction');
   };
   for (const path of READ) link(path, path);
-  // Threads of the tests share a process with the sources. Two copies of SQLite in one process would break each other's file locks.
-  link(`libraries/${SQLITE}`, `node_modules/${SQLITE}`);
+  linkSqlite(root, JOINED);
   // Programs print the version.
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   writeFileSync(join(JOINED, 'package.json'), `${JSON.stringify({ type: 'module', version })}\n`);

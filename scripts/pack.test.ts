@@ -6,7 +6,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,29 +51,76 @@ beforeAll(async () => {
     { cwd: ROOT },
   );
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const words = ['install', stdout.trim(), '--offline', '--no-audit', '--no-fund'];
+  const words = ['install', ...stdout.trim().split('\n'), '--offline', '--no-audit', '--no-fund'];
   const { stderr } = await run(npm, words, { cwd: folder });
   expect(stderr).not.toMatch(/EBADENGINE|install-scripts|deprecated/);
   sandpit = join(folder, 'node_modules/sandpit-broker/packages/cli/dist/main.js');
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('is one package, with the terms of everything that is in it', () => {
+/** Bytes of the files in a folder. */
+const sizeOf = (path: string): number =>
+  readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+
+it('the package: is one package and the SQLite of this platform, in 25 MB, without an install script', () => {
+  const installed = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+  expect(installed).toHaveLength(2);
+  expect(installed[0]).toBe('sandpit-broker');
+  expect(installed[1]).toMatch(new RegExp(`^sandpit-broker-${process.platform}-${process.arch}(-musl)?$`));
+  for (const name of installed)
+    expect(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).not.toContain(
+      '"scripts"',
+    );
+  expect(sizeOf(join(folder, 'node_modules'))).toBeLessThan(25e6);
+});
+
+it('the package: names the package of SQLite that is missing', async () => {
+  const [binary = ''] = readdirSync(join(folder, 'node_modules')).filter((name) =>
+    name.startsWith('sandpit-broker-'),
+  );
+  const installed = join(folder, 'node_modules', binary);
+  renameSync(installed, join(folder, 'elsewhere'));
+  try {
+    await expect(
+      run(process.execPath, [sandpit, 'up'], { cwd: folder, env: env({ PORT: '0' }) }),
+    ).rejects.toThrow(`npm install sandpit-broker-${process.platform}-${process.arch}@`);
+  } finally {
+    renameSync(join(folder, 'elsewhere'), installed);
+  }
+});
+
+it('the package: has the terms of everything that is in it, and a bill of materials', () => {
   const inside = join(folder, 'node_modules/sandpit-broker');
-  expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-    'sandpit-broker',
-  ]);
   const terms = readFileSync(join(inside, 'THIRD-PARTY.txt'), 'utf8');
+  const bill = JSON.parse(readFileSync(join(inside, 'sbom.cdx.json'), 'utf8')) as {
+    readonly bomFormat: string;
+    readonly metadata: { readonly component: { readonly name: string; readonly licenses: unknown } };
+    readonly components: readonly {
+      readonly name: string;
+      readonly version: string;
+      readonly licenses: unknown;
+    }[];
+  };
+  expect([bill.bomFormat, bill.metadata.component.name]).toEqual(['CycloneDX', 'sandpit-broker']);
+  for (const { name, version, licenses } of bill.components) {
+    expect(terms).toContain(`\n${name} ${version}\n`);
+    expect(licenses, name).toHaveLength(1);
+  }
+  const names = bill.components.map(({ name }) => name);
   for (const name of [
     'fastify',
     '@photostructure/sqlite',
     'preact',
     'lightweight-charts',
-    'swagger-ui',
     'vue',
     'minisearch',
   ])
-    expect(terms).toContain(`\n${name}`);
+    expect(names).toContain(name);
+  for (const name of ['vitepress', 'vite', 'typescript', 'esbuild', 'rollup'])
+    expect([name, names.includes(name)]).toEqual([name, name === 'vitepress']);
+  expect(terms).toContain('\nswagger-ui');
   expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../scripts/packing/bundle.js';
+import { linkSqlite } from '../scripts/packing/sqlite.js';
 import type { Patch } from './patches.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,7 +24,7 @@ export class JoinedServer {
     const server = new JoinedServer(mkdtempSync(join(tmpdir(), 'sandpit-joined-')));
     try {
       const unused = new Set(patches);
-      await bundle(root, server.#place, (path, code) => {
+      const change = (path: string, code: string): string => {
         let patched = code;
         for (const patch of patches) {
           if (!path.endsWith(patch.file) || !patched.includes(patch.from)) continue;
@@ -31,7 +32,9 @@ export class JoinedServer {
           unused.delete(patch);
         }
         return patched;
-      });
+      };
+      await bundle(root, server.#place, { change });
+      linkSqlite(root, server.#place);
       for (const { file, from } of unused) throw new Error(`a patch does not fit ${file}: ${from}`);
       return server;
     } catch (error) {

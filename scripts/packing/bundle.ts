@@ -6,8 +6,10 @@ import { directImports } from './direct-imports.js';
 
 /** Folder of the libraries' files in the package: npm reserves the name `node_modules`. */
 const LIBRARIES = 'libraries';
-/** Read or loaded at run time. */
-const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
+/** Read at run time. */
+const PAGES_OF_LIBRARIES = '@fastify/swagger-ui/static';
+/** The same program as `swagger-ui-bundle.js` without its libraries; no page loads it. */
+const UNUSED_PAGES = /\bswagger-ui\.js$/;
 
 /** Modules started by their URL, which keep their paths. The rest is bundled. */
 const PROGRAMS = [
@@ -87,19 +89,31 @@ const keepPlaces = (root: string, change: Change): Plugin => ({
 /** The places in a file that came out, as seen from there. */
 function resolvePlaces(code: string, from: string): string {
   const seen = (place: string): string => JSON.stringify(posix(relative(dirname(from), place)));
-  return code.replace(/__(url|directory|file)Of\("([^"]+)"\)/g, (_all, what: string, place: string) => {
+  return code.replace(/__(url|directory|file)Of\(\s*"([^"]+)"\s*\)/g, (_all, what: string, found: string) => {
+    // The bundler may break a string in two lines.
+    const place = found.replaceAll('\\\n', '');
     if (what === 'url') return `new URL(${seen(place)}, import.meta.url).href`;
     const path = what === 'file' ? place : dirname(place);
     return `process.getBuiltinModule("node:url").fileURLToPath(new URL(${seen(path)}, import.meta.url))`;
   });
 }
 
-/** Writes the files into a folder laid out as the checkout is; resolves with the paths, in the checkout, of all that went into them. */
+interface BundleOptions {
+  readonly change?: Change;
+  /** Dialects to leave out. */
+  readonly without?: readonly string[];
+  /** Removes comments and spaces from the files. Names and, roughly, lines remain for stack traces. */
+  readonly isCompact?: boolean;
+}
+
+/**
+ * Writes the files into a folder laid out as the checkout is; resolves with the paths, in the checkout, of all that went into them. The
+ * binary of SQLite is not among them.
+ */
 export async function bundle(
   root: string,
   into: string,
-  change: Change = (_path, code) => code,
-  without: readonly string[] = [],
+  { change = (_path, code) => code, without = [], isCompact = false }: BundleOptions = {},
 ): Promise<readonly string[]> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -118,6 +132,8 @@ export async function bundle(
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
     },
     legalComments: 'none',
+    minifyWhitespace: isCompact,
+    ...(isCompact && { lineLimit: 160 }),
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -126,7 +142,9 @@ export async function bundle(
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, resolvePlaces(text, relative(into, path)));
   }
-  for (const path of FILES_OF_LIBRARIES)
-    cpSync(join(root, 'node_modules', path), join(into, LIBRARIES, path), { recursive: true });
+  cpSync(join(root, 'node_modules', PAGES_OF_LIBRARIES), join(into, LIBRARIES, PAGES_OF_LIBRARIES), {
+    recursive: true,
+    filter: (path) => !UNUSED_PAGES.test(path),
+  });
   return Object.keys(metafile.inputs);
 }

@@ -40,25 +40,34 @@ function* needsOf(root: string, folder: string): Generator<string> {
 /** Libraries that the documentation site runs in a browser: the theme's own imports, not the libraries of its build. */
 const SITE = ['vitepress', 'vue', '@vueuse/core', 'mark.js', 'minisearch', 'focus-trap', 'tabbable'];
 
-function termsOf(root: string, folder: string): string {
+/** Name, version and license of the library in a folder. */
+export function describeLibrary(root: string, folder: string) {
   const { name, version, licenses, license = licenses?.[0]?.type } = manifestIn(join(root, folder));
   if (license === undefined) throw new Error(`${folder} does not say under which license it is`);
+  return { name, version, license };
+}
+
+function termsOf(root: string, folder: string): string {
+  const { name, version, license } = describeLibrary(root, folder);
   const texts = readdirSync(join(root, folder))
     .filter((file) => /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i.test(file))
     .map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
   return [`${name} ${version}`, license, '', ...texts].join('\n');
 }
 
-/** One text with the terms of all libraries that these files are of, and of those in the dashboard and the documentation site. */
-export function thirdParties(root: string, files: readonly string[]): string {
+/** Folders of the libraries that these files are of, and of those in the dashboard and the documentation site. */
+export function shippedLibraries(root: string, files: readonly string[]): readonly string[] {
   const folders = new Set([
     ...files.map(folderOf).filter((folder) => folder !== undefined),
     ...needsOf(root, 'packages/dashboard'),
     ...SITE.map((name) => `node_modules/${name}`),
   ]);
-  const terms = [...folders]
-    .filter((folder) => existsSync(join(root, folder, 'package.json')))
-    .map((folder) => termsOf(root, folder));
+  return [...folders].filter((folder) => existsSync(join(root, folder, 'package.json')));
+}
+
+/** One text with the terms of all these libraries. */
+export function thirdParties(root: string, folders: readonly string[]): string {
+  const terms = folders.map((folder) => termsOf(root, folder));
   const line = `\n\n${'-'.repeat(80)}\n\n`;
   return [
     'The package of Sandpit has parts of these libraries in it, each under terms of its own.',
