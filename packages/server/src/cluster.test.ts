@@ -1,4 +1,5 @@
 /** Nodes of a cluster as their own processes on one real PostgreSQL, as their clients see them. */
+import { EventName, IBApi } from '@stoqey/ib';
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';
@@ -15,6 +16,8 @@ import { newDatabase } from './testing/test-database.js';
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 const TENANTS = Array.from({ length: 12 }, (_, index) => `tenant-${index}`);
+
+const PORTED = 12;
 
 interface Node {
   readonly name: string;
@@ -129,12 +132,58 @@ class Socket {
   }
 }
 
+/** A connection to a port of TWS, with its answers and errors; its client is the published one. */
+class TwsSocket {
+  readonly errors: string[] = [];
+  hasEnded = false;
+  readonly #client: IBApi;
+
+  constructor(port: number) {
+    this.#client = new IBApi({ host: '127.0.0.1', port, clientId: 1 });
+    this.#client.on(EventName.error, (error, code) => this.errors.push(`${code} ${error.message}`));
+    // The client reports errors without a request so.
+    this.#client.on(EventName.info, (message, code) => this.errors.push(`${code} ${message}`));
+    this.#client.on(EventName.disconnected, () => (this.hasEnded = true));
+  }
+
+  /** Connects. The next order id; undefined if the connection ended before it. */
+  connect(): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.#client.once(EventName.nextValidId, resolve);
+      this.#client.once(EventName.disconnected, () => resolve(undefined));
+      this.#client.connect();
+    });
+  }
+
+  /** The number of open orders; undefined if the connection ended before the answer. */
+  openOrders(): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      let count = 0;
+      this.#client.on(EventName.openOrder, () => (count += 1));
+      this.#client.once(EventName.openOrderEnd, () => resolve(count));
+      this.#client.once(EventName.disconnected, () => resolve(undefined));
+      this.#client.reqAllOpenOrders();
+    });
+  }
+
+  close(): void {
+    this.#client.disconnect();
+  }
+}
+
 describe('Three nodes on one database', () => {
   let databaseUrl: string;
   let directory: string;
   let end: () => void;
   let nodes: Node[] = [];
   const processes: ServerProcess[] = [];
+
+  /** Portfolios with a port of TWS at each of the nodes `b` and `c`. */
+  const ported: { readonly tenantId: string; readonly portfolioId: string }[] = [];
+  /** Numbers of these ports, in the order of the portfolios. */
+  const portsOf: Record<string, readonly number[]> = {};
+  const twsPorts = (name: string): string =>
+    (portsOf[name] ?? []).map((port, i) => `${port}:${ported[i]?.portfolioId ?? ''}`).join(',');
 
   async function launch(name: string, more: Readonly<Record<string, string>> = {}): Promise<Node> {
     const port = await freePort();
@@ -153,6 +202,7 @@ describe('Three nodes on one database', () => {
       CLOCK_START: '2026-01-05T10:00:00-05:00',
       RATE_LIMIT_DEFAULT: '1000000',
       LOG_LEVEL: 'warn',
+      ...(portsOf[name] !== undefined && { TWS_PORTS: twsPorts(name) }),
       ...more,
     });
     processes.push(server);
@@ -187,6 +237,12 @@ describe('Three nodes on one database', () => {
     directory = await ready;
     databaseUrl = await newDatabase();
     const first = await start('a');
+    // So many that one of them is placed on b or c.
+    for (let i = 0; i < PORTED; i++) {
+      const tenantId = `tenant-of-port-${i}`;
+      ported.push({ tenantId, portfolioId: await openPortfolio(first, tokenOf(tenantId)) });
+    }
+    for (const name of ['b', 'c']) portsOf[name] = await Promise.all(ported.map(() => freePort()));
     nodes = [first, ...(await Promise.all([start('b'), start('c')]))];
     // Each tenant is placed once if all nodes know each other.
     for (const node of nodes)
@@ -456,6 +512,31 @@ describe('Three nodes on one database', () => {
     wrong.close();
   });
 
+  /** A tenant with ports of TWS at its owner and at another node, once one has moved from the first node. */
+  const portedTenant = () => vi.waitFor(portedNow, 20_000);
+  async function portedNow() {
+    for (const [index, { tenantId, portfolioId }] of ported.entries()) {
+      const token = tokenOf(tenantId);
+      const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
+      if (owner === 'b' || owner === 'c') return { index, owner, portfolioId, token };
+    }
+    throw new Error('b and c own none of the tenants');
+  }
+
+  it('TWS_PORTS: the owner of the tenant serves its port, another node refuses it with error 1100', async () => {
+    const { index, owner } = await portedTenant();
+    const own = new TwsSocket(portsOf[owner]?.[index] ?? 0);
+    expect(await own.connect(), own.errors.join()).toBe(1);
+    const other = new TwsSocket(portsOf[owner === 'b' ? 'c' : 'b']?.[index] ?? 0);
+    expect(await other.connect()).toBeUndefined();
+    expect(other.errors.join()).toContain(
+      '1100 Connectivity between client and server has been lost. Another node of the cluster serves the portfolio',
+    );
+    expect(own.hasEnded).toBe(false);
+    own.close();
+    other.close();
+  });
+
   it('repeat a forwarded request with a lost answer if it has an Idempotency-Key, otherwise answer 503', async () => {
     const created = await ask(named('a'), tokenOf('tenant-1'), 'POST', '/v1/simulations', {
       feed: 'push',
@@ -636,11 +717,13 @@ describe('Three nodes on one database', () => {
   }, 60_000);
 
   it('replace an owner paused for longer than its lease, which answers no request from its old state and restarts', async () => {
-    const token = tokenOf('tenant-of-paused');
-    const portfolioId = await openPortfolio(named('a'), token);
-    const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
+    const { index, owner, portfolioId, token } = await portedTenant();
     const paused = named(owner);
     const via = anyOther(owner);
+    const port = portsOf[owner]?.[index] ?? 0;
+    const tws = new TwsSocket(port);
+    expect(await tws.connect(), tws.errors.join()).toBe(1);
+    expect(await tws.openOrders()).toBe(0);
     paused.process.child.kill('SIGSTOP');
     const began = performance.now();
     const placed = await ask(via, token, 'POST', '/v1/orders', restingOrderBody(portfolioId), {
@@ -649,7 +732,10 @@ describe('Three nodes on one database', () => {
     expect(placed.status).toBe(201);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(placed.node).not.toBe(owner);
+    const toldOnPort = tws.openOrders();
     paused.process.child.kill('SIGCONT');
+    // Not the orders as this node knew them.
+    expect(await toldOnPort).toBeUndefined();
     // Whatever it answers from here on is the new owner's.
     await expect
       .poll(
@@ -677,6 +763,7 @@ describe('Three nodes on one database', () => {
     const { body } = await ask(paused, token, 'GET', '/v1/orders');
     expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(1);
     expect(paused.process.child.exitCode).toBeNull();
+    tws.close();
   }, 90_000);
 
   it('go on with the market after the node that led it has lost its cell', async () => {

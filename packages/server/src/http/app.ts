@@ -381,13 +381,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     recordings,
     onAdmitted: counted,
     isDraining: () => health.isDraining,
+    placement: cluster?.cluster.placement,
   };
-  const placement = cluster?.cluster.placement;
-  const ports = new DialectPorts({
-    ...door,
-    log: deps.log,
-    ...(placement !== undefined && { serves: (tenantId: string) => placement.serves(tenantId) }),
-  });
+  const ports = new DialectPorts({ ...door, log: deps.log });
   app.decorate('dialectPorts', ports);
   app.addHook('preClose', (done) => {
     ports.close();

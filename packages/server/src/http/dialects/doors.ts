@@ -23,6 +23,7 @@ import { Connection } from '../stream/connection.js';
 import type { Streams } from '../stream/streams.js';
 import { type Admitted, Entry, type EntryDeps } from './entry.js';
 import { headOf } from './heads.js';
+import type { Placement } from './ports.js';
 import type { Sockets } from './sockets.js';
 import { TUNNEL, tunnelsOf } from './tunnels.js';
 import { DoorVisit } from './visits.js';
@@ -31,6 +32,8 @@ export interface DoorDeps extends EntryDeps {
   readonly sockets: Sockets;
   readonly streams: Streams;
   readonly faults: Faults;
+  /** In a cluster. */
+  readonly placement?: Placement | undefined;
 }
 
 /** Bytes of a form. */

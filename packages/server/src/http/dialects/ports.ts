@@ -5,6 +5,7 @@ import type { Book, Dialect, PortConnection, PortRefusal } from '@sandpit/dialec
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
+import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { Faults } from '../faults.js';
 import { RateLimits } from '../rate-limit.js';
@@ -20,12 +21,15 @@ interface OpenPort {
   readonly portfolioId: string;
 }
 
+/** Whether this node serves a tenant, and whether what it sends about it is current. */
+export type Placement = Pick<TenantPlacement, 'serves' | 'owns'>;
+
 interface PortDeps extends EntryDeps {
   readonly streams: Streams;
   readonly faults: Pick<Faults, 'ofSocket'>;
   readonly log?: FastifyBaseLogger | undefined;
-  /** In a cluster: true when this node serves a tenant. */
-  readonly serves?: ((tenantId: string) => Promise<boolean>) | undefined;
+  /** In a cluster. */
+  readonly placement?: Placement | undefined;
 }
 
 /** Maximum backlog of a reader that does not read; beyond it the connection ends. */
@@ -99,11 +103,11 @@ class SocketConnection implements PortConnection {
   }
 
   async open(): Promise<Book | PortRefusal> {
-    const { simulations, isDraining, serves } = this.#deps;
+    const { simulations, isDraining, placement } = this.#deps;
     if (isDraining()) return 'unavailable';
     try {
       for (const { id, tenantId } of simulations.withPortfolio(this.#portfolioId)) {
-        if (serves !== undefined && !(await serves(tenantId))) return 'elsewhere';
+        if (placement !== undefined && !(await placement.serves(tenantId))) return 'elsewhere';
         const simulation = await simulations.find(id, tenantId);
         if (simulation === undefined) continue;
         if (simulation.isOutOfService) return 'unavailable';
@@ -146,6 +150,9 @@ class SocketConnection implements PortConnection {
 
   write(bytes: Uint8Array): void {
     const socket = this.#socket;
+    // The tenant may have another owner by now, and this state is old.
+    if (this.#principal !== undefined && this.#deps.placement?.owns(this.#principal.tenantId) === false)
+      return void socket.destroy();
     if (socket.destroyed || !socket.writable || this.#fault?.isStalled === true) return;
     const times = this.#fault?.repeat([bytes]).length ?? 1;
     for (let i = 0; i < times; i++) socket.write(bytes);

@@ -11,6 +11,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { countedAs } from '../auth.js';
 import { RateLimits } from '../rate-limit.js';
 import type { EntryDeps } from './entry.js';
+import type { Placement } from './ports.js';
 import { DoorVisit, type VisitDeps } from './visits.js';
 import type { PendingLogin } from './sockets.js';
 
@@ -22,6 +23,8 @@ const MOST_EARLY_BYTES = 65_536;
 
 interface TunnelDeps extends VisitDeps, Pick<EntryDeps, 'settings' | 'monotonicMs'> {
   readonly log?: FastifyBaseLogger | undefined;
+  /** In a cluster. */
+  readonly placement?: Placement | undefined;
 }
 
 /** The first message: a token, or id and secret of a key pair with a dot between them, and the portfolio. */
@@ -104,7 +107,11 @@ export function tunnelsOf(dialect: Dialect, listener: NonNullable<Dialect['liste
         },
         onClose: (listen) => visit.onClose(listen),
         open: (): Promise<Book | PortRefusal> => Promise.resolve(opened),
-        write: (message) => visit.tellEvents([message], (passed) => passed),
+        write: (message) => {
+          // The tenant may have another owner by now, and this state is old.
+          if (deps.placement?.owns(principal.tenantId) === false) return visit.close(1013, 'unavailable');
+          visit.tellEvents([message], (passed) => passed);
+        },
         count: (kind) =>
           limits
             .ofTenant(`${dialect.prefix} ${kind}`, countedAs(principal), deps.settings.rateLimitDefault)
