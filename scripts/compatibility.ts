@@ -1,7 +1,7 @@
 /**
  * Makes `docs/dialects/COMPATIBILITY.md` (D278): runs clients of other services unmodified under `sandpit run` and counts their calls.
- * `npx tsx scripts/compatibility.ts [NAME…]`, after a build. `ALPACA_PY`, `SCHWAB_PY`, `LUMIWEALTH_TRADIER` and `IB_ASYNC` name checkouts of the Python
- * clients. A client that is not here keeps its row.
+ * `npx tsx scripts/compatibility.ts [NAME…]`, after a build. Variables such as `ALPACA_PY` name checkouts of the Python clients
+ * (`foreign-clients.ts` sets them). A client that is not here keeps its row.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface Call {
 }
 
 /** Calls that a dialect does not serve, or serves in another way, by its page. */
-const DIFFERENT = /crypto|forex|locate|^get(?:OrdersByAccount|OrderByOrderId)$/i;
+const DIFFERENT = /crypto|forex|locate|cusip real|^get(?:OrdersByAccount|OrderByOrderId)$/i;
 
 const script = (name: string): string => join(ROOT, 'scripts/compatibility', name);
 
@@ -66,7 +66,9 @@ function clientsHere(): readonly Client[] {
     node('`@sudowealth/schwab-api`', '@sudowealth/schwab-api', 'schwab-sudowealth.mjs', 'schwab'),
     ...python('`alpaca-py`', process.env.ALPACA_PY, 'alpaca_py.py', 'alpaca'),
     ...python('`schwab-py`', process.env.SCHWAB_PY, 'schwab_py.py', 'schwab'),
+    ...python('`Schwabdev`', process.env.SCHWABDEV, 'schwabdev_calls.py', 'schwab'),
     ...python('`lumiwealth-tradier`', process.env.LUMIWEALTH_TRADIER, 'tradier_lumiwealth.py', 'tradier'),
+    ...python('`uvatradier`', process.env.UVATRADIER, 'tradier_uva.py', 'tradier'),
   ];
 }
 
@@ -106,7 +108,9 @@ function rowOf(client: Client): Row {
     client: client.name,
     version: client.version,
     cells: `${calls.length} | ${calls.length - failed.length} | ${failed.length} | ${date}`,
-    different: failed.map(({ name, why = '' }) => `- ${client.name} ${client.version}: \`${name}\` (${why})`),
+    different: failed.map(
+      ({ name, why = '' }) => `- ${client.name} ${client.version}: \`${name}\` (${why.split('\n')[0] ?? ''})`,
+    ),
   };
 }
 

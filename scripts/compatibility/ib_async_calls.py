@@ -7,8 +7,17 @@ from ib_async import IB, Bag, ComboLeg, Forex, LimitOrder, MarketOrder, Option, 
 
 calls = []
 errors = []
+last = "none"
 ib = IB()
-ib.errorEvent += lambda request, code, message, contract: errors.append(code)
+
+
+def note(request, code, message, contract):
+    global last
+    errors.append(code)
+    last = f"{code}: {message}"
+
+
+ib.errorEvent += note
 
 
 def attempt(name, call):
@@ -25,12 +34,12 @@ def wait(condition):
     end = time.time() + 20
     while not condition():
         if time.time() > end:
-            raise TimeoutError(f"errors so far: {errors[-3:]}")
+            raise TimeoutError(f"last error {last}")
         ib.sleep(0.05)
 
 
 def must(value):
-    assert value, f"empty; errors so far: {errors[-3:]}"
+    assert value, f"empty; last error {last}"
     return value
 
 

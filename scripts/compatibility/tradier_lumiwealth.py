@@ -49,6 +49,7 @@ attempt("get_option_strikes", lambda: market.get_option_strikes("AAPL", expirati
 attempt("get_clock", market.get_clock)
 attempt("get_calendar", lambda: market.get_calendar(today.month, today.year))
 attempt("lookup_symbol", lambda: market.lookup_symbol("AAPL"))
-attempt("get_previous_trading_day", market.get_previous_trading_day)
+# The client looks no further back than the month of the date.
+attempt("get_previous_trading_day", lambda: market.get_previous_trading_day(today.replace(day=15)))
 json.dump({"calls": calls}, sys.stdout)
 print()

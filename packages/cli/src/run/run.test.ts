@@ -1,11 +1,12 @@
 /** `sandpit run` with real children: Python, Node, curl and Java as far as this machine has them. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Sandpit } from '@sandpit/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { COMMAND } from '../../../server/src/testing/joined-programs.js';
@@ -177,6 +178,85 @@ process.exit(7);
     expect(code).toBe(7);
   });
 
+  it('a bot with the base URL of its broker set, and the same bot in a run: same orders, same fills', async () => {
+    const { resolve } = createRequire(join(ROOT, 'package.json'));
+    const bot = file(
+      'same.mjs',
+      `
+const Alpaca = (await import(${JSON.stringify(resolve('alpaca-v3'))})).default;
+const alpaca = new Alpaca({ paper: true });
+const order = (more) => alpaca.createOrder({ symbol: 'AAPL', qty: 10, side: 'buy', type: 'market', time_in_force: 'day', ...more })
+  .catch((error) => ({ refused: error.response.data }));
+const price = (await alpaca.getLatestTrade('AAPL')).Price;
+const at = (part) => (price * part).toFixed(2);
+const said = [await order({ qty: 1_000_000 }), await order({ symbol: 'NOSUCH' })];
+await order();
+await order({ type: 'limit', limit_price: at(1.05), time_in_force: 'ioc' });
+await order({ order_class: 'bracket', take_profit: { limit_price: at(1.2) }, stop_loss: { stop_price: at(0.8) }, qty: 5 });
+await order({ symbol: 'MSFT', side: 'sell', qty: 3 });
+await order({ symbol: 'KO', qty: undefined, notional: 500 });
+const waits = await order({ type: 'limit', limit_price: at(0.5), time_in_force: 'gtc' });
+await alpaca.replaceOrder(waits.id, { limit_price: at(0.6), qty: 4 });
+await alpaca.cancelOrder((await order({ type: 'stop', stop_price: at(1.5), time_in_force: 'gtc' })).id);
+await alpaca.closePosition('KO');
+const orders = await alpaca.getOrders({ status: 'all', nested: true, limit: 100 });
+const fills = await alpaca.getAccountActivities({ activityTypes: 'FILL' });
+const { cash, equity, buying_power } = await alpaca.getAccount();
+// Ids are those of the simulation.
+const text = JSON.stringify([said, orders, fills, { cash, equity, buying_power }]);
+console.log(text.replace(/"(?:id|client_order_id|order_id|asset_id|replaces|replaced_by)":"[^"]*",?/g, ''));
+`,
+    );
+    const simulate = async (): Promise<Sandpit> => {
+      const body = {
+        feed: 'synthetic',
+        clock: 'manual',
+        start: '2026-01-05T10:00:00-05:00',
+        seed: 7,
+      } as const;
+      const { token } = await client.call('createSimulation', { body });
+      return new Sandpit({ url: server.url, token });
+    };
+    const [one, other] = [await simulate(), await simulate()];
+    const inRun = await runs(
+      ['--url', server.url, '--token', String(await one.transport.token()), '--cash', '50000'],
+      [process.execPath, bot],
+    );
+    expect(inRun.err).toContain('sandpit run: 10 orders, 6 fills, 2 refusals, ');
+
+    const { id: portfolioId } = await other.openPortfolio({ portfolioType: 'MARGIN', cash: 50_000 });
+    const pair = await other.call('createKeyPair', { params: { portfolioId } });
+    const { stdout } = await promisify(execFile)(process.execPath, [bot], {
+      env: {
+        ...process.env,
+        APCA_API_KEY_ID: pair.keyId,
+        APCA_API_SECRET_KEY: pair.secretKey,
+        APCA_API_BASE_URL: `${server.url}/alpaca`,
+        APCA_DATA_BASE_URL: `${server.url}/alpaca`,
+      },
+    });
+    expect(stdout).toContain('"status":"filled"');
+    expect(inRun.out).toBe(stdout);
+  });
+
+  it('runs the example bot of Interactive Brokers as it is: a bracket whose entry is filled', async () => {
+    const tsx = createRequire(join(ROOT, 'package.json')).resolve('tsx');
+    const bot = ['--import', tsx, join(ROOT, 'examples/bots/ibkr-bot.ts')];
+    // The ports of TWS are fixed: another run on this machine may have them for a moment.
+    const { out, err } = await vi.waitFor(
+      async () => {
+        const ended = await runs([...named, '--broker', 'ibkr'], [process.execPath, ...bot]);
+        expect(ended.err).not.toContain('is in use');
+        return ended;
+      },
+      { timeout: 60_000, interval: 500 },
+    );
+    expect(out).toMatch(
+      /^AAPL at \d+\.\d\d, average \d+\.\d\d: (?:long|short)\n(?:BOT|SLD) \d+ AAPL filled at [\d.]+\n$/,
+    );
+    expect(err).toContain('sandpit run: 3 orders, 1 fill, 0 refusals, profit ');
+  });
+
   it.runIf(has('curl', '--version'))('serves curl', async () => {
     const { out, code } = await runs(named, [
       'sh',
@@ -239,6 +319,7 @@ exit(5)
       APCA_API_BASE_URL: 'https://api.somewhere.example',
       ALPACA_SECRET_KEY: 'real-secret',
       TRADIER_ACCESS_TOKEN: 'real-token',
+      tradier_token: 'real-token',
       SCHWAB_APP_KEY: 'real-key',
       ROBINHOOD_PASSWORD: 'real-password',
       ALL_PROXY: 'socks5://127.0.0.1:1',
@@ -251,6 +332,7 @@ exit(5)
     );
     expect(given.get('TRADIER_ACCESS_TOKEN')).toMatch(/=PK[A-Z0-9]+\.[A-Za-z0-9]+$/);
     expect(given.get('TRADIER_ACCOUNT_NUMBER')).toMatch(/=VA\d{8}$/);
+    expect(given.get('tradier_token')).toMatch(/=PK[A-Z0-9]+\./);
     expect(given.get('SCHWAB_APP_KEY')).toMatch(/=0*PK/);
     expect(given.get('SANDPIT_URL')).toBe(`SANDPIT_URL=${server.url}`);
     expect(given.get('EDITOR')).toBe('EDITOR=ed');

@@ -86,13 +86,20 @@ const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
   },
   tradier: {
     ...NONE,
-    accounts: ['TRADIER_ACCOUNT_NUMBER', 'TRADIER_ACCOUNT_ID', 'TRADIER_ACCT', 'TRADIER_ACCOUNT'],
+    accounts: [
+      'TRADIER_ACCOUNT_NUMBER',
+      'TRADIER_ACCOUNT_ID',
+      'TRADIER_ACCT',
+      'TRADIER_ACCOUNT',
+      'tradier_acct',
+    ],
     pairs: [
       'TRADIER_ACCESS_TOKEN',
       'TRADIER_TOKEN',
       'TRADIER_API_KEY',
       'TRADIER_API_TOKEN',
       'TRADIER_SANDBOX_TOKEN',
+      'tradier_token',
     ],
     urls: [
       'TRADIER_BASE_URL',
