@@ -170,6 +170,13 @@ export async function runningDay(
     .reduce<VolumeBar | undefined>((sum, part) => (sum === undefined ? part : joined(sum, part)), undefined);
 }
 
+/** True inside the regular session of a day. */
+export function isRegularTime(calendar: Calendar, timestamp: number): boolean {
+  const at = Instant.ofMs(timestamp);
+  const day = calendar.tradingDay(calendar.dateOf(at));
+  return day !== undefined && at >= day.regularOpen && at < day.regularClose;
+}
+
 async function barsOf(
   desk: Desk,
   symbol: string,

@@ -1,4 +1,5 @@
 /** Options on an underlying, and bars of a stretch of time. What is not listed has none. */
+import type { OptionContract } from '@sandpit/core';
 import { barsBetween, type Timeframe, type VolumeBar } from './bars.js';
 import type { Desk } from './port.js';
 import { Refused } from './refused.js';
@@ -25,6 +26,13 @@ export const chainOf = (
     const query = { expiration };
     return (await desk.run('getOptionChain', { params: { underlying }, query })).contracts;
   });
+
+/** The row of a contract in its chain. */
+export const contractIn = async (
+  desk: Desk,
+  { underlying, expiration, symbol }: Pick<OptionContract, 'underlying' | 'expiration' | 'symbol'>,
+): Promise<OptionChainContract | undefined> =>
+  (await chainOf(desk, underlying, expiration)).find(({ optionSymbol }) => optionSymbol === symbol);
 
 export const expirationsOf = (desk: Desk, underlying: string): Promise<readonly string[]> =>
   orNone(async () => (await desk.run('listOptionExpirations', { params: { underlying } })).expirations);

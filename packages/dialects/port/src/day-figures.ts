@@ -1,5 +1,8 @@
 /** Figures of a day and a year about a symbol, from its bars. */
+import type { Quote } from '@sandpit/protocol';
+import { cents } from './amounts.js';
 import { latestBars, optionClose, previousClose, runningDay } from './bars.js';
+import { contractIn } from './chains.js';
 import type { Desk } from './port.js';
 
 /** Trading days of a year. */
@@ -32,6 +35,26 @@ export async function dayFigures(desk: Desk, symbol: string): Promise<DayFigures
     close: running === undefined ? day?.close : undefined,
     volume: day?.volume ?? 0,
     previousClose: await (isOption ? optionClose : previousClose)(desk, symbol),
+  };
+}
+
+/** A quote, with the figures of its day and year; for an option with its contract and the row of its chain. */
+export async function quoteFigures(desk: Desk, quote: Quote) {
+  const instrument = desk.instrument(quote.symbol);
+  const contract = instrument?.assetClass === 'OPTION' ? instrument : undefined;
+  const day = await dayFigures(desk, quote.symbol);
+  const last = quote.last ?? quote.price;
+  const close = day.previousClose ?? last;
+  return {
+    instrument,
+    contract,
+    chain: contract && (await contractIn(desk, contract)),
+    day,
+    year: contract === undefined ? await yearFigures(desk, quote.symbol) : undefined,
+    last,
+    /** At the end of the day before. */
+    close,
+    change: cents(last - close),
   };
 }
 

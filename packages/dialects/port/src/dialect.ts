@@ -86,6 +86,12 @@ export interface DialectCall {
   readonly stream: (options?: StreamOptions) => OpenStream;
 }
 
+/** Portfolios that a credential may use, oldest first. */
+export function booksOf({ desk, book }: Pick<DialectCall, 'desk' | 'book'>): readonly Book[] {
+  if (book !== undefined) return [book];
+  return desk.portfolios().flatMap(({ terms }) => desk.book(terms.portfolioId) ?? []);
+}
+
 export interface StreamOptions {
   /** Absent = server-sent events. */
   readonly contentType?: string;

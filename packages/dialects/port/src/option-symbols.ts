@@ -29,6 +29,16 @@ export const rootOf = (symbol: string): string => optionParts(symbol)?.root ?? '
 /** An option symbol in any form: lower case, with spaces between root and date. */
 export const plainOptionSymbol = (text: string): string => text.toUpperCase().replace(/\s+/g, '');
 
+/** A padded option symbol: `AAPL  261218C00200000`. */
+export function paddedOptionSymbol(symbol: string): string {
+  const root = rootOf(symbol);
+  return root.padEnd(6) + symbol.slice(root.length);
+}
+
+/** Symbols of class shares with a slash: `BRK/B`, which is `BRK.B` in `/v1`. */
+export const slashedSymbol = (symbol: string): string =>
+  /^[A-Z]{1,5}\.[A-Z]$/.test(symbol) ? symbol.replace('.', '/') : symbol;
+
 /** `Dec 18 2026 $200.00 Call`. */
 export function optionWords({ expiration, strike, optionType }: OptionParts): string {
   const [year, month, day] = expiration.split('-').map(Number);

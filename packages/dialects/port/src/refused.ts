@@ -34,6 +34,46 @@ export type DoorRefusal =
   /** An injected fault, with the answer of `/v1`. */
   | { readonly kind: 'FAULT'; readonly answer: Reply };
 
+/** Says a refusal with a status in the form of a broker. */
+export type Say = (status: number, text: string, headers?: Reply['headers']) => Reply;
+
+export const retryAfter = (seconds: number): Readonly<Record<string, string>> => ({
+  'retry-after': String(Math.max(1, Math.ceil(seconds))),
+});
+
+const DOOR_STATUSES = {
+  NOT_FOUND: 404,
+  MALFORMED: 400,
+  TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const;
+
+/** The answer to a refusal by the door, with a dialect's texts; undefined for a credential, which every broker refuses in its own form. */
+export function doorReply(
+  refusal: DoorRefusal,
+  texts: Readonly<Record<keyof typeof DOOR_STATUSES, string>>,
+  say: Say,
+): Reply | undefined {
+  switch (refusal.kind) {
+    case 'UNAUTHORIZED':
+    case 'CLOSED':
+      return undefined;
+    case 'MARKET_DATA_LIMIT':
+      return say(503, refusal.message);
+    case 'FAULT': {
+      const { status, text, headers } = refusal.answer;
+      return say(status, (JSON.parse(text) as { readonly message: string }).message, headers);
+    }
+    case 'RATE_LIMITED':
+    case 'UNAVAILABLE':
+      return say(DOOR_STATUSES[refusal.kind], texts[refusal.kind], retryAfter(refusal.retryAfter));
+    default:
+      return say(DOOR_STATUSES[refusal.kind], texts[refusal.kind]);
+  }
+}
+
 /** Thrown for a refusal by the door. */
 export class DoorRefused extends Error {
   readonly refusal: DoorRefusal;

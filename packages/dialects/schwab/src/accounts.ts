@@ -1,18 +1,18 @@
 /** Accounts: numbers, balances, positions, and the preferences of the user. */
 import { Money, type Portfolio } from '@sandpit/core';
-import { type Book, dayFigures, type Numbers, profitOfDay, uuidOf } from '@sandpit/dialect-port';
-import { invalid, refused } from './refusals.js';
 import {
-  accountNumberOf,
-  accountOf,
-  answering,
-  bookOf,
+  type Book,
   booksOf,
-  hashOf,
-  type SchwabCall,
-} from './request.js';
+  cents,
+  dayFigures,
+  type Numbers,
+  profitOfDay,
+  rounded,
+  uuidOf,
+} from '@sandpit/dialect-port';
+import { invalid, refused } from './refusals.js';
+import { accountNumberOf, accountOf, answering, bookOf, hashOf, type SchwabCall } from './request.js';
 import { instrumentShape } from './symbols.js';
-import { cents, rounded } from './wire.js';
 
 export const getAccountNumbers = answering([], (call) =>
   Promise.resolve(

@@ -1,49 +1,27 @@
 /** Option chains and their expirations. */
 import { type Instant, type OptionContract, TradingDate } from '@sandpit/core';
 import {
+  cents,
   chainOf,
   type Desk,
   expirationsOf,
   isStandardExpiration,
   type OptionChainContract,
   optionParts,
+  rounded,
+  words,
 } from '@sandpit/dialect-port';
 import { daysTo, figuresOf, greeksOf, intrinsicOf, sizeOf } from './quotes.js';
 import { invalid, refused } from './refusals.js';
 import { answering, type SchwabCall, wordIn } from './request.js';
 import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
-import { cents, rounded } from './wire.js';
 
-const CHAIN_FIELDS = [
-  'symbol',
-  'contractType',
-  'strikeCount',
-  'includeUnderlyingQuote',
-  'strategy',
-  'strike',
-  'range',
-  'fromDate',
-  'toDate',
-  'expMonth',
-  'optionType',
-  'entitlement',
-];
+const CHAIN_FIELDS: readonly string[] = words(
+  'symbol contractType strikeCount includeUnderlyingQuote strategy strike range fromDate toDate expMonth',
+  'optionType entitlement',
+);
 const RANGES = ['ITM', 'NTM', 'OTM', 'SAK', 'SBK', 'SNK', 'ALL'] as const;
-const MONTHS = [
-  'JAN',
-  'FEB',
-  'MAR',
-  'APR',
-  'MAY',
-  'JUN',
-  'JUL',
-  'AUG',
-  'SEP',
-  'OCT',
-  'NOV',
-  'DEC',
-  'ALL',
-] as const;
+const MONTHS = words('JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC ALL');
 /** Expirations in one answer. */
 const MOST_EXPIRATIONS = 80;
 /** Strikes on each side of the price that count as near it. */

@@ -1,6 +1,14 @@
 /** Bars, market hours, instruments and movers. */
 import { type HoursId, Instant, marketHours, TradingDate } from '@sandpit/core';
-import { barsIn, type Desk, previousClose, timeframeOf, yearFigures } from '@sandpit/dialect-port';
+import {
+  barsIn,
+  type Desk,
+  isRegularTime,
+  previousClose,
+  timeframeOf,
+  yearFigures,
+  words,
+} from '@sandpit/dialect-port';
 import { invalid, refused } from './refusals.js';
 import { answering, type SchwabCall, wordIn } from './request.js';
 import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
@@ -22,17 +30,10 @@ const FREQUENCY_TYPES = {
 } as const;
 const MINUTES = [1, 5, 10, 15, 30];
 const FRAMES = { daily: '1Day', weekly: '1Week', monthly: '1Month' } as const;
-const HISTORY_FIELDS = [
-  'symbol',
-  'periodType',
-  'period',
-  'frequencyType',
-  'frequency',
-  'startDate',
-  'endDate',
-  'needExtendedHoursData',
+const HISTORY_FIELDS: readonly string[] = words(
+  'symbol periodType period frequencyType frequency startDate endDate needExtendedHoursData',
   'needPreviousClose',
-];
+);
 const MINUTE_MS = 60_000;
 /** Bars of minutes reach back this many of their lengths, whatever start is asked for. */
 const MOST_CANDLES = 20_000;
@@ -93,7 +94,7 @@ export const getPriceHistory = answering(HISTORY_FIELDS, async (call) => {
     fields.text('needExtendedHoursData') === undefined || fields.flag('needExtendedHoursData');
   const bars = start > end ? [] : await barsIn(desk, instrument.symbol, timeframe, start, end);
   const candles = bars
-    .filter(({ timestamp }) => !isMinute || isExtended || isRegular(desk, timestamp))
+    .filter(({ timestamp }) => !isMinute || isExtended || isRegularTime(desk.calendar, timestamp))
     .map(({ open, high, low, close, volume, timestamp }) => ({
       open,
       high,
@@ -114,12 +115,6 @@ export const getPriceHistory = answering(HISTORY_FIELDS, async (call) => {
     }),
   };
 });
-
-function isRegular({ calendar }: Desk, timestamp: number): boolean {
-  const at = Instant.ofMs(timestamp);
-  const day = calendar.tradingDay(calendar.dateOf(at));
-  return day !== undefined && at >= day.regularOpen && at < day.regularClose;
-}
 
 const MARKETS = ['equity', 'option', 'bond', 'future', 'forex'] as const;
 type MarketId = (typeof MARKETS)[number];
@@ -192,14 +187,7 @@ function instrumentRow(desk: Desk, symbol: string): object {
   };
 }
 
-const PROJECTIONS = [
-  'symbol-search',
-  'symbol-regex',
-  'desc-search',
-  'desc-regex',
-  'search',
-  'fundamental',
-] as const;
+const PROJECTIONS = words('symbol-search symbol-regex desc-search desc-regex search fundamental');
 const MOST_FOUND = 500;
 /** Patterns are letters, digits and `.*`: others could take the server long. */
 const PATTERN = /^[A-Z0-9 $/]*(?:\.\*[A-Z0-9 $/]*){0,3}$/;
@@ -259,19 +247,9 @@ export const getInstrument = answering([], (call) => {
   return Promise.resolve({ instruments: [instrumentRow(desk, found.symbol)] });
 });
 
-const MOVERS = [
-  '$DJI',
-  '$COMPX',
-  '$SPX',
-  'NYSE',
-  'NASDAQ',
-  'OTCBB',
-  'INDEX_ALL',
-  'EQUITY_ALL',
-  'OPTION_ALL',
-  'OPTION_PUT',
-  'OPTION_CALL',
-];
+const MOVERS: readonly string[] = words(
+  '$DJI $COMPX $SPX NYSE NASDAQ OTCBB INDEX_ALL EQUITY_ALL OPTION_ALL OPTION_PUT OPTION_CALL',
+);
 
 /** Sandpit ranks no market: the list is empty. */
 export const getMovers = answering(['sort', 'frequency'], ({ params, head }) => {

@@ -2,7 +2,15 @@
  * OAuth as Schwab has it (D275). The app key is the id of a key pair, the app secret its secret. The authorization page hands out codes, which
  * are worth nothing without the secret; so it needs no login.
  */
-import type { Credential, Grants, Head, OpenCall, OpenRoute, Reply } from '@sandpit/dialect-port';
+import {
+  type Credential,
+  type Grants,
+  type Head,
+  type OpenCall,
+  type OpenRoute,
+  type Reply,
+  words,
+} from '@sandpit/dialect-port';
 import { digestOf, uuidOf } from '@sandpit/dialect-port';
 import { json } from './wire.js';
 
@@ -57,15 +65,9 @@ function fieldsOf(given: unknown): ReadonlyMap<string, string> | undefined {
     : undefined;
 }
 
-const AUTHORIZE_FIELDS = [
-  'client_id',
-  'redirect_uri',
-  'response_type',
-  'scope',
-  'state',
-  'code_challenge',
-  'code_challenge_method',
-];
+const AUTHORIZE_FIELDS: readonly string[] = words(
+  'client_id redirect_uri response_type scope state code_challenge code_challenge_method',
+);
 
 interface Wish {
   readonly keyId: string;

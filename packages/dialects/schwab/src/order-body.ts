@@ -1,79 +1,42 @@
 /** Bodies that place and replace orders, translated to those of `/v1`. */
 import { TradingDate } from '@sandpit/core';
-import type { Book, Head } from '@sandpit/dialect-port';
+import {
+  type Book,
+  bracketConfigOf,
+  combinationOf,
+  type GroupProblem,
+  type Head,
+  type OrderBody,
+  pairOf,
+  words,
+} from '@sandpit/dialect-port';
 import { invalid, type SchwabRefusal } from './refusals.js';
 import { timeIn } from './request.js';
 import { instrumentIn } from './symbols.js';
 
-type Body = Readonly<Record<string, unknown>>;
-
 /** An order for `/v1`, and its kind at Schwab. */
 export interface TranslatedOrder {
   readonly kind: 'SINGLE' | 'TRIGGER' | 'OCO';
-  readonly body: Body;
+  readonly body: OrderBody;
 }
 
 /** Results that clients send back with an order that they have read. */
-const RESULTS = [
-  'filledQuantity',
-  'remainingQuantity',
-  'orderId',
-  'cancelable',
-  'editable',
-  'status',
-  'statusDescription',
-  'enteredTime',
-  'closeTime',
-  'tag',
-  'accountNumber',
-  'orderActivityCollection',
-  'replacingOrderCollection',
-];
-const ORDER_FIELDS = [
-  'session',
-  'duration',
-  'orderType',
-  'cancelTime',
-  'complexOrderStrategyType',
-  'quantity',
-  'price',
-  'stopPrice',
-  'stopPriceLinkBasis',
-  'stopPriceLinkType',
-  'stopPriceOffset',
-  'stopType',
-  'taxLotMethod',
-  'specialInstruction',
-  'requestedDestination',
-  'destinationLinkName',
-  'orderStrategyType',
-  'orderLegCollection',
-  'childOrderStrategies',
-];
-const LEG_FIELDS = [
-  'instruction',
-  'quantity',
-  'instrument',
-  'orderLegType',
-  'legId',
-  'positionEffect',
-  'quantityType',
-];
-const INSTRUMENT_FIELDS = [
-  'symbol',
-  'assetType',
-  'cusip',
-  'description',
-  'instrumentId',
-  'netChange',
-  'type',
-  'putCall',
-  'underlyingSymbol',
-  'optionMultiplier',
-  'optionDeliverables',
-  'optionExpirationDate',
-  'optionStrikePrice',
-];
+const RESULTS: readonly string[] = words(
+  'filledQuantity remainingQuantity orderId cancelable editable status statusDescription enteredTime',
+  'closeTime tag accountNumber orderActivityCollection replacingOrderCollection',
+);
+const ORDER_FIELDS: readonly string[] = words(
+  'session duration orderType cancelTime complexOrderStrategyType quantity price stopPrice',
+  'stopPriceLinkBasis stopPriceLinkType stopPriceOffset stopType taxLotMethod specialInstruction',
+  'requestedDestination destinationLinkName orderStrategyType orderLegCollection childOrderStrategies',
+);
+const LEG_FIELDS: readonly string[] = words(
+  'instruction quantity instrument orderLegType legId positionEffect quantityType',
+);
+const INSTRUMENT_FIELDS: readonly string[] = words(
+  'symbol assetType cusip description instrumentId netChange type putCall underlyingSymbol optionMultiplier',
+  'optionDeliverables optionExpirationDate optionStrikePrice',
+);
 
 const SHARE_INSTRUCTIONS: Readonly<Record<string, string>> = {
   BUY: 'BUY_TO_OPEN',
@@ -87,62 +50,30 @@ const OPTION_INSTRUCTIONS: Readonly<Record<string, string>> = {
   SELL_TO_OPEN: 'SELL_TO_OPEN',
   SELL_TO_CLOSE: 'SELL_TO_CLOSE',
 };
-const TYPES = [
-  'MARKET',
-  'LIMIT',
-  'STOP',
-  'STOP_LIMIT',
-  'TRAILING_STOP',
-  'TRAILING_STOP_LIMIT',
-  'MARKET_ON_CLOSE',
-  'LIMIT_ON_CLOSE',
-  'NET_DEBIT',
-  'NET_CREDIT',
-  'NET_ZERO',
-] as const;
-const DURATIONS = [
-  'DAY',
-  'GOOD_TILL_CANCEL',
-  'FILL_OR_KILL',
-  'IMMEDIATE_OR_CANCEL',
-  'END_OF_WEEK',
-  'END_OF_MONTH',
-  'NEXT_END_OF_MONTH',
-] as const;
-const STRATEGY_NAMES = [
-  'NONE',
-  'COVERED',
-  'VERTICAL',
-  'BACK_RATIO',
-  'CALENDAR',
-  'DIAGONAL',
-  'STRADDLE',
-  'STRANGLE',
-  'COLLAR_SYNTHETIC',
-  'BUTTERFLY',
-  'CONDOR',
-  'IRON_CONDOR',
-  'VERTICAL_ROLL',
-  'COLLAR_WITH_STOCK',
-  'DOUBLE_DIAGONAL',
-  'UNBALANCED_BUTTERFLY',
-  'UNBALANCED_CONDOR',
-  'UNBALANCED_IRON_CONDOR',
-  'UNBALANCED_VERTICAL_ROLL',
-  'CUSTOM',
-] as const;
+const TYPES = words(
+  'MARKET LIMIT STOP STOP_LIMIT TRAILING_STOP TRAILING_STOP_LIMIT MARKET_ON_CLOSE LIMIT_ON_CLOSE NET_DEBIT',
+  'NET_CREDIT NET_ZERO',
+);
+const DURATIONS = words(
+  'DAY GOOD_TILL_CANCEL FILL_OR_KILL IMMEDIATE_OR_CANCEL END_OF_WEEK END_OF_MONTH NEXT_END_OF_MONTH',
+);
+const STRATEGY_NAMES = words(
+  'NONE COVERED VERTICAL BACK_RATIO CALENDAR DIAGONAL STRADDLE STRANGLE COLLAR_SYNTHETIC BUTTERFLY CONDOR',
+  'IRON_CONDOR VERTICAL_ROLL COLLAR_WITH_STOCK DOUBLE_DIAGONAL UNBALANCED_BUTTERFLY UNBALANCED_CONDOR',
+  'UNBALANCED_IRON_CONDOR UNBALANCED_VERTICAL_ROLL CUSTOM',
+);
 const MOST_LEGS = 4;
 
 /** One object of a body, read strictly: an unknown field is refused, null is absent. */
 class Part {
-  readonly #fields: Body;
+  readonly #fields: OrderBody;
   readonly #head: Head;
 
   constructor(head: Head, name: string, given: unknown, known: readonly string[]) {
     this.#head = head;
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw invalid(head, name, 'must be an object');
-    this.#fields = given as Body;
+    this.#fields = given as OrderBody;
     for (const [field, value] of Object.entries(this.#fields))
       if (!known.includes(field) && value !== null && value !== undefined)
         throw invalid(head, /^\w{1,40}$/.test(field) ? field : 'a field', 'is not supported');
@@ -204,7 +135,7 @@ export function orderOf(book: Book, head: Head, given: unknown): TranslatedOrder
   const children = part.list('childOrderStrategies');
   if (kind === 'SINGLE' && children.length > 0)
     throw part.bad('childOrderStrategies', 'are for TRIGGER and OCO orders');
-  const body = kind === 'OCO' ? pairOf(book, head, part) : plainOf(book, head, part);
+  const body = kind === 'OCO' ? ocoOf(book, head, part) : plainOf(book, head, part);
   return {
     kind,
     body: {
@@ -216,18 +147,20 @@ export function orderOf(book: Book, head: Head, given: unknown): TranslatedOrder
 }
 
 /** Children, each read as a plain order. */
-function ordersIn(book: Book, head: Head, children: readonly unknown[]): readonly Body[] {
+function ordersIn(book: Book, head: Head, children: readonly unknown[]): readonly OrderBody[] {
   return children.map((child) => {
     const part = new Part(head, 'childOrderStrategies', child, [...ORDER_FIELDS, ...RESULTS]);
     const kind = part.word('orderStrategyType', ['SINGLE', 'TRIGGER', 'OCO']) ?? 'SINGLE';
     if (kind !== 'SINGLE' || part.list('childOrderStrategies').length > 0)
       throw part.bad('childOrderStrategies', 'may not have children of their own here');
-    return plainOf(book, head, part);
+    const body = plainOf(book, head, part);
+    if (body['session'] !== undefined) throw part.bad('session', 'of a child order must be NORMAL');
+    return body;
   });
 }
 
 /** Exits of an entry: one order, or an OCO pair. Anything else that an order could trigger is not simulated (D277). */
-function exitsOf(book: Book, head: Head, part: Part, entry: Body): Body {
+function exitsOf(book: Book, head: Head, part: Part, entry: OrderBody): OrderBody {
   const children = part.list('childOrderStrategies');
   const only = children.length === 1 ? children[0] : undefined;
   if (only === undefined) throw part.bad('childOrderStrategies', 'must be one order or one OCO pair');
@@ -236,44 +169,20 @@ function exitsOf(book: Book, head: Head, part: Part, entry: Body): Body {
   if (isPair) refuseLegs(child);
   const exits = ordersIn(book, head, isPair ? child.list('childOrderStrategies') : [only]);
   if (isPair && exits.length !== 2) throw child.bad('childOrderStrategies', 'of OCO must be two orders');
-  const opened = String(entry['positionIntent']);
-  const closing = `${opened.startsWith('BUY') ? 'SELL' : 'BUY'}_TO_CLOSE`;
-  for (const exit of exits)
-    if (
-      opened.endsWith('_TO_CLOSE') ||
-      entry['legs'] !== undefined ||
-      exit['symbol'] !== entry['symbol'] ||
-      exit['quantity'] !== entry['quantity'] ||
-      exit['positionIntent'] !== closing
-    )
-      throw part.bad(
-        'childOrderStrategies',
-        'must close what the first order opens: others are not supported',
-      );
-  const [first, second] = exits;
-  if (second !== undefined && first?.['timeInForce'] !== second['timeInForce'])
-    throw part.bad('duration', 'must be that of the other exit');
-  return { ...targetAndStop(part, exits), timeInForce: first?.['timeInForce'] };
+  return bracketConfigOf(entry, exits, (problem) => part.bad(...PROBLEMS[problem]));
 }
 
-/** A limit order and a stop, at most one of each. */
-function targetAndStop(part: Part, exits: readonly Body[]): Body {
-  let target: Body | undefined;
-  let stop: Body | undefined;
-  for (const { orderType, limitPrice, stopPrice, session } of exits) {
-    const isTarget = orderType === 'LIMIT';
-    if ((!isTarget && orderType !== 'STOP' && orderType !== 'STOP_LIMIT') || session !== undefined)
-      throw part.bad('orderType', 'of an exit must be LIMIT, STOP or STOP_LIMIT, with the session NORMAL');
-    if ((isTarget ? target : stop) !== undefined)
-      throw part.bad('orderType', 'must differ from that of the other exit');
-    if (isTarget) target = { orderType, limitPrice };
-    else stop = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
-  }
-  return {
-    ...(target !== undefined && { profitTarget: target }),
-    ...(stop !== undefined && { stopLoss: stop }),
-  };
-}
+/** Words of each problem of orders that belong together. */
+const PROBLEMS: Readonly<Record<GroupProblem, readonly [name: string, reason: string]>> = {
+  SYMBOL: ['childOrderStrategies', 'must have the same symbol and one leg each'],
+  QUANTITY: ['childOrderStrategies', 'must have the same quantity'],
+  SIDE: ['childOrderStrategies', 'must close what the first order opens: others are not supported'],
+  OPENS: ['childOrderStrategies', 'of OCO must close a position'],
+  OTHER_SIDE: ['childOrderStrategies', 'must have the same positionIntent'],
+  TYPE: ['orderType', 'of an exit must be LIMIT, STOP or STOP_LIMIT'],
+  SAME_TYPE: ['orderType', 'must differ from that of the other exit: one is LIMIT, one STOP or STOP_LIMIT'],
+  TIME: ['duration', 'must be that of the other exit'],
+};
 
 /** An OCO order has no legs of its own. */
 function refuseLegs(part: Part): void {
@@ -282,21 +191,12 @@ function refuseLegs(part: Part): void {
 }
 
 /** Two orders that cancel each other: both close one position. */
-function pairOf(book: Book, head: Head, part: Part): Body {
+function ocoOf(book: Book, head: Head, part: Part): OrderBody {
   refuseLegs(part);
-  const orders = ordersIn(book, head, part.list('childOrderStrategies'));
-  const [first, second] = orders;
-  if (first === undefined || second === undefined || orders.length !== 2)
+  const [first, second, ...more] = ordersIn(book, head, part.list('childOrderStrategies'));
+  if (first === undefined || second === undefined || more.length > 0)
     throw part.bad('childOrderStrategies', 'of OCO must be two orders');
-  for (const name of ['symbol', 'quantity', 'positionIntent', 'timeInForce'])
-    if (first[name] !== second[name] || first['legs'] !== undefined)
-      throw part.bad('childOrderStrategies', `must have the same ${name} and one leg each`);
-  if (!String(first['positionIntent']).endsWith('_TO_CLOSE'))
-    throw part.bad('childOrderStrategies', 'of OCO must close a position');
-  const { profitTarget, stopLoss } = targetAndStop(part, orders) as Readonly<Record<string, Body>>;
-  if (profitTarget === undefined || stopLoss === undefined)
-    throw part.bad('orderType', 'of OCO must be LIMIT for one order, STOP or STOP_LIMIT for the other');
-  return { ...(first['orderType'] === 'LIMIT' ? first : second), ocoConfig: { stopLoss } };
+  return pairOf([first, second], (problem) => part.bad(...PROBLEMS[problem])).body;
 }
 
 interface Leg {
@@ -308,7 +208,7 @@ interface Leg {
 }
 
 /** An order by itself. */
-function plainOf(book: Book, head: Head, part: Part): Body {
+function plainOf(book: Book, head: Head, part: Part): OrderBody {
   checkFixed(part);
   const type = part.required('orderType', part.word('orderType', TYPES));
   const given = part.list('orderLegCollection');
@@ -358,7 +258,7 @@ function legOf(book: Book, head: Head, given: unknown): Leg {
   };
 }
 
-function singleOf(part: Part, type: (typeof TYPES)[number], leg: Leg, times: Body): Body {
+function singleOf(part: Part, type: (typeof TYPES)[number], leg: Leg, times: OrderBody): OrderBody {
   const { symbol, underlying, positionIntent, quantity, isDollars } = leg;
   if ((part.number('quantity') ?? quantity) !== quantity)
     throw part.bad('quantity', 'must be that of the leg');
@@ -372,7 +272,7 @@ function singleOf(part: Part, type: (typeof TYPES)[number], leg: Leg, times: Bod
   };
 }
 
-function pricesOf(part: Part, type: (typeof TYPES)[number]): Body {
+function pricesOf(part: Part, type: (typeof TYPES)[number]): OrderBody {
   const limit = part.price('price');
   const stop = part.price('stopPrice');
   const refuse = (name: string, value: unknown): void => {
@@ -414,7 +314,7 @@ function pricesOf(part: Part, type: (typeof TYPES)[number]): Body {
 const FRIDAY = 5;
 
 /** Time in force, with the date of orders that end with a week or a month. */
-function timeOf(book: Book, head: Head, part: Part, type: string): Body {
+function timeOf(book: Book, head: Head, part: Part, type: string): OrderBody {
   const duration = part.required('duration', part.word('duration', DURATIONS));
   const session = part.word('session', ['NORMAL', 'AM', 'PM', 'SEAMLESS']) ?? 'NORMAL';
   if (session !== 'NORMAL') checkExtended(book, part, session, type);
@@ -427,7 +327,7 @@ function timeOf(book: Book, head: Head, part: Part, type: string): Body {
       throw part.bad('duration', `of ${type} must be DAY, with the session NORMAL`);
     return { timeInForce: 'CLS' };
   }
-  const goodTill = (goodTillDate: string): Body => ({ timeInForce: 'GTD', goodTillDate, ...hours });
+  const goodTill = (goodTillDate: string): OrderBody => ({ timeInForce: 'GTD', goodTillDate, ...hours });
   const today = book.calendar.dateOf(book.now());
   const [year = 0, month = 0] = today.split('-').map(Number);
   switch (duration) {
@@ -467,7 +367,12 @@ function checkExtended(book: Book, part: Part, session: 'AM' | 'PM' | 'SEAMLESS'
 }
 
 /** An order with several option legs, at the net price of one unit. */
-function multiLegOf(part: Part, type: (typeof TYPES)[number], legs: readonly Leg[], times: Body): Body {
+function multiLegOf(
+  part: Part,
+  type: (typeof TYPES)[number],
+  legs: readonly Leg[],
+  times: OrderBody,
+): OrderBody {
   const [first] = legs;
   const symbol = first?.underlying;
   if (symbol === undefined || legs.some(({ underlying }) => underlying === undefined))
@@ -494,20 +399,10 @@ function multiLegOf(part: Part, type: (typeof TYPES)[number], legs: readonly Leg
   };
   if (isMarket && part.value('price') !== undefined)
     throw part.bad('price', 'is not supported for MARKET orders');
-  const opens = legs.some(({ positionIntent }) => positionIntent.endsWith('_TO_OPEN'));
+  const shaped = legs.map((leg) => ({ ...leg, optionSymbol: leg.symbol }));
   return {
-    symbol,
-    assetClass: 'OPTION',
-    strategy: 'CUSTOM',
-    orderType: isMarket ? 'MARKET' : 'LIMIT',
-    positionIntent: `${type === 'NET_CREDIT' ? 'SELL' : 'BUY'}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
-    ...(!isMarket && { limitPrice: priceOf() }),
+    ...combinationOf(symbol, shaped, isMarket ? undefined : priceOf(), type === 'NET_CREDIT'),
     ...times,
-    legs: legs.map(({ symbol: optionSymbol, positionIntent, quantity }) => ({
-      optionSymbol,
-      positionIntent,
-      quantity,
-    })),
   };
 }
 

@@ -1,22 +1,22 @@
 /** Orders as Schwab shows them. */
-import { netLimitOf, type OrderSnapshot, unitsOf } from '@sandpit/core';
+import { netLimitOf, type OrderSnapshot } from '@sandpit/core';
 import {
   type Book,
   fillsIn,
   type LegShape,
+  legsOf,
   optionParts,
+  type OrderedLeg,
   type OrderVersion,
+  priceOf,
+  quantityOf,
   shapeOf,
+  words,
 } from '@sandpit/dialect-port';
 import { rejectionText } from './order-rejections.js';
 import { accountOf } from './request.js';
 import { instrumentShape } from './symbols.js';
 import { instrumentIdOf, orderTime } from './wire.js';
-
-const PRICE_UNITS = 1e8;
-const QUANTITY_UNITS = 1e6;
-const quantityOf = (units: number): number => units / QUANTITY_UNITS;
-const priceOf = (units: number): number => units / PRICE_UNITS;
 
 /** An id is the number of the order, after which of its replacements it names, and whether it names a part of a group. */
 const VERSIONS = 1_000_000_000_000;
@@ -44,29 +44,11 @@ export function orderIdIn(text: string): OrderId | undefined {
 /** Futures have no place in the orders of this API. */
 export const isShown = ({ terms }: OrderSnapshot): boolean => terms.assetClass !== 'FUTURE';
 
-export const STATUSES = [
-  'AWAITING_PARENT_ORDER',
-  'AWAITING_CONDITION',
-  'AWAITING_STOP_CONDITION',
-  'AWAITING_MANUAL_REVIEW',
-  'ACCEPTED',
-  'AWAITING_UR_OUT',
-  'PENDING_ACTIVATION',
-  'QUEUED',
-  'WORKING',
-  'REJECTED',
-  'PENDING_CANCEL',
-  'CANCELED',
-  'PENDING_REPLACE',
-  'REPLACED',
-  'FILLED',
-  'EXPIRED',
-  'NEW',
-  'AWAITING_RELEASE_TIME',
-  'PENDING_ACKNOWLEDGEMENT',
-  'PENDING_RECALL',
-  'UNKNOWN',
-] as const;
+export const STATUSES = words(
+  'AWAITING_PARENT_ORDER AWAITING_CONDITION AWAITING_STOP_CONDITION AWAITING_MANUAL_REVIEW ACCEPTED',
+  'AWAITING_UR_OUT PENDING_ACTIVATION QUEUED WORKING REJECTED PENDING_CANCEL CANCELED PENDING_REPLACE',
+  'REPLACED FILLED EXPIRED NEW AWAITING_RELEASE_TIME PENDING_ACKNOWLEDGEMENT PENDING_RECALL UNKNOWN',
+);
 export type Status = (typeof STATUSES)[number];
 
 export function statusOf({ terms, progress }: OrderSnapshot): Status {
@@ -126,34 +108,16 @@ const STRATEGIES: Readonly<Record<LegShape, string>> = {
   FREEFORM: 'CUSTOM',
 };
 
-interface ShownLeg {
-  readonly symbol: string;
-  readonly positionIntent: string;
-  /** Of the whole order, in its units. */
-  readonly quantity: number;
+/** The legs of an order; of one for a single instrument the order itself. */
+function allLegsOf(order: OrderSnapshot): readonly OrderedLeg[] {
+  const { legs, symbol, positionIntent } = order.terms;
+  if (legs !== undefined) return legsOf(order);
+  return [{ symbol, positionIntent, isBuy: positionIntent.startsWith('BUY'), ratio: 1 }];
 }
 
-function legsOf({ terms, progress }: OrderSnapshot): readonly ShownLeg[] {
-  const { legs, symbol, positionIntent } = terms;
-  if (legs === undefined) return [{ symbol, positionIntent, quantity: progress.quantity }];
-  const { ratios } = unitsOf(legs.map(({ quantity }) => quantity)) ?? { ratios: [] };
-  return legs.map((leg, i) => ({
-    symbol: leg.optionSymbol,
-    positionIntent: leg.positionIntent,
-    quantity: progress.quantity * (ratios[i] ?? 1),
-  }));
-}
-
-function strategyOf(legs: readonly ShownLeg[]): string {
+function strategyOf(legs: readonly OrderedLeg[]): string {
   if (legs.length === 1) return 'NONE';
-  const least = Math.min(...legs.map(({ quantity }) => quantity)) || 1;
-  const shape = shapeOf(
-    legs.map(({ symbol, positionIntent, quantity }) => ({
-      symbol,
-      isBuy: positionIntent.startsWith('BUY'),
-      ratio: quantity / least,
-    })),
-  );
+  const shape = shapeOf(legs);
   const types = new Set(legs.map(({ symbol }) => optionParts(symbol)?.optionType)).size;
   return legs.length === 4 && types === 2 && shape !== 'FREEFORM' ? 'IRON_CONDOR' : STRATEGIES[shape];
 }
@@ -174,7 +138,7 @@ function sessionOf(book: Book, { terms }: OrderSnapshot): string {
 }
 
 /** Executions of an order, one activity for each event. */
-function activitiesOf(versions: readonly OrderVersion[], legs: readonly ShownLeg[]): readonly object[] {
+function activitiesOf(versions: readonly OrderVersion[], legs: readonly OrderedLeg[]): readonly object[] {
   const single = legs.length === 1;
   return versions.flatMap(({ event, at, before, order }, i) => {
     const fills = fillsIn(event);
@@ -217,7 +181,7 @@ export function plainShape(
   { book, versions, orderId, replacedAt }: Showing,
 ): SchwabOrder {
   const { terms, progress } = order;
-  const legs = legsOf(order);
+  const legs = allLegsOf(order);
   const status = replacedAt === undefined ? statusOf(order) : 'REPLACED';
   const isOpen = !OVER.has(status);
   const remaining = isOpen || replacedAt !== undefined ? progress.quantity - progress.filledQuantity : 0;
@@ -247,7 +211,7 @@ export function plainShape(
       stopPriceOffset: amount === undefined ? (terms.trailingPercent ?? 0) / 1e4 : priceOf(amount),
     }),
     taxLotMethod: 'FIFO',
-    orderLegCollection: legs.map(({ symbol, positionIntent, quantity }, i) => {
+    orderLegCollection: legs.map(({ symbol, positionIntent, ratio }, i) => {
       const isOption = optionParts(symbol) !== undefined;
       return {
         orderLegType: isOption ? 'OPTION' : 'EQUITY',
@@ -255,7 +219,7 @@ export function plainShape(
         instrument: instrumentShape(book, symbol),
         instruction: isOption ? positionIntent : SHARE_INSTRUCTIONS[positionIntent],
         positionEffect: positionIntent.endsWith('OPEN') ? 'OPENING' : 'CLOSING',
-        quantity: quantityOf(quantity),
+        quantity: quantityOf(progress.quantity * ratio),
         quantityType: 'SHARES',
       };
     }),
@@ -273,12 +237,6 @@ export function plainShape(
     replacingOrderCollection: [],
     childOrderStrategies: [],
   };
-}
-
-/** Numbers of the orders that came with an order. */
-export function followersOf({ terms: { bracket } }: OrderSnapshot): readonly number[] {
-  if (bracket?.part === 'ENTRY') return bracket.exits;
-  return bracket?.part === 'OCO_LIMIT' && bracket.sibling !== undefined ? [bracket.sibling] : [];
 }
 
 const FIRST_OF_GROUP: readonly Status[] = [

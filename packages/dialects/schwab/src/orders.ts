@@ -1,10 +1,17 @@
 /** Orders: placing, previewing, listing, replacing, canceling. */
 import { leaderOf, type OrderSnapshot } from '@sandpit/core';
-import { type Book, Refused, type Reply } from '@sandpit/dialect-port';
+import {
+  type Book,
+  booksOf,
+  cents,
+  followersIn,
+  followersOf,
+  Refused,
+  type Reply,
+} from '@sandpit/dialect-port';
 import { orderOf, type TranslatedOrder } from './order-body.js';
 import { reasonText } from './order-rejections.js';
 import {
-  followersOf,
   idOf,
   isOver,
   isShown,
@@ -16,18 +23,8 @@ import {
   statusOf,
 } from './order-shape.js';
 import { invalid, refused } from './refusals.js';
-import {
-  accountOf,
-  answering,
-  bookOf,
-  booksOf,
-  hashOf,
-  reading,
-  type SchwabCall,
-  timeIn,
-  wordIn,
-} from './request.js';
-import { cents, empty } from './wire.js';
+import { accountOf, answering, bookOf, hashOf, reading, type SchwabCall, timeIn, wordIn } from './request.js';
+import { empty } from './wire.js';
 
 /** Clients read the id by a pattern over this host, whatever host they asked. */
 const located = (book: Book, id: number): Readonly<Record<string, string>> => ({
@@ -94,12 +91,6 @@ const versionsOf = (book: Book, { terms, progress }: OrderSnapshot) =>
 
 const plainOf = async (book: Book, order: OrderSnapshot, orderId = idOf(order)): Promise<SchwabOrder> =>
   plainShape(order, { book, versions: await versionsOf(book, order), orderId });
-
-async function followersIn(book: Book, order: OrderSnapshot): Promise<readonly OrderSnapshot[]> {
-  const found = [];
-  for (const number of followersOf(order)) found.push(await book.orders.byNumber(number));
-  return found.filter((one) => one !== undefined);
-}
 
 /** An order with the orders that belong to it. */
 async function wholeOf(book: Book, order: OrderSnapshot): Promise<SchwabOrder> {

@@ -1,17 +1,17 @@
 /** Quotes of equities, options, indices and futures. */
 import type { OptionContract } from '@sandpit/core';
 import {
-  chainOf,
-  dayFigures,
+  cents,
   type Desk,
   type OptionChainContract,
   type Quote,
-  yearFigures,
+  quoteFigures,
+  rounded,
 } from '@sandpit/dialect-port';
 import { invalid, refused } from './refusals.js';
 import { answering, type SchwabCall } from './request.js';
 import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
-import { cents, cusipOf, instrumentIdOf, rounded } from './wire.js';
+import { cusipOf, instrumentIdOf } from './wire.js';
 
 const DAY_MS = 86_400_000;
 const MOST_SYMBOLS = 500;
@@ -55,37 +55,20 @@ export const greeksOf = (contract: OptionChainContract | undefined): Readonly<Re
 
 /** Everything about a symbol that quotes show. */
 export async function figuresOf(desk: Desk, quote: Quote) {
-  const { symbol } = quote;
-  const instrument = desk.instrument(symbol);
-  const contract = instrument?.assetClass === 'OPTION' ? instrument : undefined;
-  const day = await dayFigures(desk, symbol);
-  const year = contract === undefined ? await yearFigures(desk, symbol) : undefined;
-  const chain =
-    contract &&
-    (await chainOf(desk, contract.underlying, contract.expiration)).find(
-      (one) => one.optionSymbol === symbol,
-    );
+  const { day, ...figures } = await quoteFigures(desk, quote);
+  const { contract, last, close, change } = figures;
   const [underlying] = contract === undefined ? [] : await desk.market.latest([contract.underlying]);
-  const last = quote.last ?? quote.price;
-  const close = day.previousClose ?? last;
   const mark = contract === undefined ? last : middleOf(quote);
-  const change = cents(last - close);
   return {
-    instrument,
-    contract,
-    chain,
+    ...figures,
     underlyingPrice: underlying?.price,
-    last,
     mark,
-    close,
     open: day.open ?? close,
     high: day.high ?? last,
     low: day.low ?? last,
     volume: Math.round(day.volume),
-    change,
     percentChange: close === 0 ? 0 : rounded((change / close) * 100, 8),
     markChange: cents(mark - close),
-    year,
   };
 }
 

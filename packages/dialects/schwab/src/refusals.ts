@@ -1,10 +1,12 @@
 /** Refusals in Schwab's words: `message` and `errors` on trader paths, a list of errors on market data. */
 import {
   DialectRefusal,
+  doorReply,
   type DoorRefusal,
   type Head,
   type Refused,
   type Reply,
+  retryAfter,
   uuidOf,
   wordsFor,
 } from '@sandpit/dialect-port';
@@ -73,7 +75,6 @@ const renamed = (message: string): string =>
   });
 
 const TOKEN = 'The access token is missing, invalid or expired';
-const retryAfter = (seconds: number) => ({ 'retry-after': String(Math.max(1, Math.ceil(seconds))) });
 
 /** A refusal of `/v1` that no handler translated. */
 export function translated(refusal: Refused, head: Head): Reply {
@@ -102,29 +103,14 @@ export function translated(refusal: Refused, head: Head): Reply {
 }
 
 /** A refusal by the door. */
-export function refusedByDoor(refusal: DoorRefusal, head: Head): Reply {
-  switch (refusal.kind) {
-    case 'UNAUTHORIZED':
-    case 'CLOSED':
-      return listed(401, TOKEN);
-    case 'NOT_FOUND':
-      return refusalFor(head, 404, 'No such resource');
-    case 'MALFORMED':
-      return refusalFor(head, 400, 'The body cannot be read');
-    case 'TOO_LARGE':
-      return refusalFor(head, 413, 'The body is too large');
-    case 'RATE_LIMITED':
-      return refusalFor(head, 429, 'Too many requests', retryAfter(refusal.retryAfter));
-    case 'UNAVAILABLE':
-      return refusalFor(head, 503, 'Service unavailable', retryAfter(refusal.retryAfter));
-    case 'MARKET_DATA_LIMIT':
-      return refusalFor(head, 503, refusal.message);
-    case 'FAULT': {
-      const { status, text, headers } = refusal.answer;
-      const { message } = JSON.parse(text) as { readonly message: string };
-      return refusalFor(head, status, message, headers);
-    }
-    case 'INTERNAL':
-      return refusalFor(head, 500, 'Internal server error');
-  }
-}
+export const refusedByDoor = (refusal: DoorRefusal, head: Head): Reply =>
+  doorReply(refusal, TEXTS, (...given) => refusalFor(head, ...given)) ?? listed(401, TOKEN);
+
+const TEXTS = {
+  NOT_FOUND: 'No such resource',
+  MALFORMED: 'The body cannot be read',
+  TOO_LARGE: 'The body is too large',
+  RATE_LIMITED: 'Too many requests',
+  UNAVAILABLE: 'Service unavailable',
+  INTERNAL: 'Internal server error',
+};

@@ -1,7 +1,7 @@
 /** Requests of Schwab's clients: their accounts, and the fields of their queries. */
 import {
   type Book,
-  type Desk,
+  booksOf,
   type DialectCall,
   digestOf,
   FormFields,
@@ -76,12 +76,6 @@ export const accountOf = (book: Book): string => accountNumberOf(book.portfolio(
 /** Text that represents an account in paths. */
 export const hashOf = (portfolioId: string): string =>
   digestOf(`schwab account ${portfolioId}`, 'hex').toUpperCase();
-
-/** Portfolios that a credential may use. */
-export function booksOf({ desk, book }: { readonly desk: Desk; readonly book: Book | undefined }) {
-  if (book !== undefined) return [book];
-  return desk.portfolios().flatMap(({ terms }) => desk.book(terms.portfolioId) ?? []);
-}
 
 /** The portfolio of the hash in a path. The plain number of an account is refused, as Schwab refuses it. */
 export function bookOf(call: Pick<DialectCall, 'desk' | 'book' | 'params' | 'head'>): Book {

@@ -1,13 +1,16 @@
 /** The streamer: one WebSocket with a login, subscriptions by service, and heartbeats. */
 import {
+  cents,
   dayFigures,
   type Desk,
   latestBars,
   type Quote,
+  quotesOf,
+  rounded,
+  sharedWatch,
   type SocketEnd,
   type SocketLogin,
   type Visit,
-  type Watch,
   type Watcher,
 } from '@sandpit/dialect-port';
 import { customerIdOf } from './accounts.js';
@@ -15,7 +18,6 @@ import { activitiesIn } from './activity.js';
 import { bearerIn } from './oauth.js';
 import { daysTo, figuresOf, greeksOf, intrinsicOf, sizeOf } from './quotes.js';
 import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
-import { cents, rounded } from './wire.js';
 
 type Message = Readonly<Record<string, unknown>>;
 type Values = Readonly<Record<string, string | number | boolean>>;
@@ -40,12 +42,8 @@ const CODES = {
 
 const MOST_SYMBOLS = 500;
 const MOST_FIELD = 99;
-const AT_ONCE = 100;
-const INTERVAL_MS = 250;
 const MINUTE_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
-/** At most this share of the time is spent on looking. */
-const MOST_LOOKING = 1 / 4;
 
 interface Subscription {
   /** Symbols of `/v1`, with the key by which a client knows each. */
@@ -67,23 +65,17 @@ interface Known {
   readonly close: number;
 }
 
-class MarketWatch {
+/** What one simulation's readers follow. */
+class MarketLook {
   readonly #desk: Desk;
-  readonly #watch: Watch<MarketReader>;
   #known = new Map<string, Known>();
   #bars = new Map<string, { readonly minute: number; readonly values: Values | undefined }>();
 
   constructor(desk: Desk) {
     this.#desk = desk;
-    this.#watch = desk.market.watch((readers) => this.#look(readers));
   }
 
-  add(reader: MarketReader): void {
-    this.#watch.add(reader);
-  }
-
-  async #look(readers: readonly MarketReader[]): Promise<number> {
-    const beganMs = performance.now();
+  async look(readers: readonly MarketReader[]): Promise<void> {
     for (const service of MARKET_SERVICES) {
       const symbols = new Set(
         readers.flatMap((one) => [...(one.subscriptions.get(service)?.keys.keys() ?? [])]),
@@ -92,7 +84,6 @@ class MarketWatch {
       for (const reader of readers) tellNews(reader, service, values);
     }
     this.#forget(readers);
-    return Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
   }
 
   /** Forgets symbols that nobody follows. */
@@ -115,13 +106,12 @@ class MarketWatch {
       }
       return found;
     }
-    for (let i = 0; i < symbols.length; i += AT_ONCE)
-      for (const quote of await this.#desk.market.latest(symbols.slice(i, i + AT_ONCE))) {
-        const known = await this.#knownOf(service, quote);
-        const changing =
-          service === 'LEVELONE_OPTIONS' ? optionValues(quote, known.close) : shareValues(quote, known.close);
-        found.set(quote.symbol, { ...known.values, ...changing });
-      }
+    for (const quote of (await quotesOf(this.#desk, symbols)).values()) {
+      const known = await this.#knownOf(service, quote);
+      const changing =
+        service === 'LEVELONE_OPTIONS' ? optionValues(quote, known.close) : shareValues(quote, known.close);
+      found.set(quote.symbol, { ...known.values, ...changing });
+    }
     return found;
   }
 
@@ -313,13 +303,10 @@ function tellNews(reader: MarketReader, service: MarketService, found: ReadonlyM
   if (content.length > 0) reader.tell(service, content);
 }
 
-const watches = new WeakMap<object, MarketWatch>();
-
-function follow(desk: Desk, reader: MarketReader): void {
-  const watch = watches.get(desk.key) ?? new MarketWatch(desk);
-  watches.set(desk.key, watch);
-  watch.add(reader);
-}
+const follow = sharedWatch<MarketReader>((desk) => {
+  const look = new MarketLook(desk);
+  return (readers) => look.look(readers);
+});
 
 /** One request, with what its answer repeats. */
 interface Request {

@@ -1,10 +1,15 @@
 /** Symbols as Schwab writes them: padded options, `$SPX`, `/ESZ26`, `BRK/B`. */
-import { type Desk, optionParts, optionWords, plainOptionSymbol } from '@sandpit/dialect-port';
+import {
+  type Desk,
+  optionParts,
+  optionWords,
+  paddedOptionSymbol,
+  plainOptionSymbol,
+  slashedSymbol,
+} from '@sandpit/dialect-port';
 import { cusipOf, instrumentIdOf } from './wire.js';
 
 type Known = NonNullable<ReturnType<Desk['instrument']>>;
-
-const ROOT_LENGTH = 6;
 
 /** The symbol of `/v1` for one of Schwab's; undefined for a form that Schwab does not have. */
 function symbolIn(text: string): string | undefined {
@@ -31,12 +36,11 @@ function marked(assetClass: Known['assetClass'], text: string): boolean {
 }
 
 export function symbolOut(desk: Desk, symbol: string): string {
-  const parts = optionParts(symbol);
-  if (parts !== undefined) return parts.root.padEnd(ROOT_LENGTH) + symbol.slice(parts.root.length);
+  if (optionParts(symbol) !== undefined) return paddedOptionSymbol(symbol);
   const assetClass = desk.instrument(symbol)?.assetClass;
   if (assetClass === 'INDEX') return `$${symbol}`;
   if (assetClass === 'FUTURE') return `/${symbol}`;
-  return /^[A-Z]{1,5}\.[A-Z]$/.test(symbol) ? symbol.replace('.', '/') : symbol;
+  return slashedSymbol(symbol);
 }
 
 export function descriptionOf(desk: Desk, symbol: string): string {

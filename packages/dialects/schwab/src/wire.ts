@@ -1,6 +1,8 @@
 /** Answers of Schwab's API: JSON, with times in UTC. */
 import { type Reply, uuidOf } from '@sandpit/dialect-port';
 
+export { cents } from '@sandpit/dialect-port';
+
 export const json = (status: number, value: unknown, headers: Reply['headers'] = {}): Reply => ({
   status,
   text: JSON.stringify(value),
@@ -16,9 +18,6 @@ export const empty = (status: number, headers: Reply['headers'] = {}): Reply => 
 
 /** `2026-11-30T14:45:00+0000`: times of orders. */
 export const orderTime = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}+0000`;
-
-export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
-export const rounded = (value: number, places = 4): number => Math.round(value * 10 ** places) / 10 ** places;
 
 /** Number of a symbol, the same on every server. */
 export const instrumentIdOf = (symbol: string): number =>

@@ -1,8 +1,16 @@
 /** Accounts: profile, balances, positions, gains and losses, history. */
 import { Money, Quantity, tradedBy } from '@sandpit/core';
-import { type Book, cashIn, type PastEvent, uuidOf } from '@sandpit/dialect-port';
-import { cents } from './orders.js';
-import { accountOf, answering, bookOf, booksOf, symbolIn, symbolOut, type TradierCall } from './request.js';
+import {
+  type Book,
+  booksOf,
+  cashIn,
+  cents,
+  type PastEvent,
+  slashedSymbol,
+  uuidOf,
+  words,
+} from '@sandpit/dialect-port';
+import { accountOf, answering, bookOf, symbolIn, type TradierCall } from './request.js';
 import { unauthorizedAccount } from './refusals.js';
 import { iso, items, oneOrMany } from './wire.js';
 
@@ -123,7 +131,7 @@ async function positionsOf(book: Book): Promise<object | 'null'> {
         date_acquired: iso(first?.openedAt ?? book.now()),
         id: first?.lotId ?? 0,
         quantity,
-        symbol: symbolOut(symbol),
+        symbol: slashedSymbol(symbol),
       };
     }),
   );
@@ -169,7 +177,7 @@ async function gainLossOf(call: TradierCall, book: Book): Promise<object | 'null
       open_date: `${acquiredAt}T00:00:00.000Z`,
       proceeds,
       quantity,
-      symbol: symbolOut(symbol),
+      symbol: slashedSymbol(symbol),
       term: Math.round((Date.parse(soldAt) - Date.parse(acquiredAt)) / 86_400_000),
     }));
   const key = sortBy.toLowerCase() === 'opendate' ? 'open_date' : 'close_date';
@@ -192,20 +200,9 @@ const HISTORY: Readonly<Record<string, string>> = {
   FEE: 'fee',
   COMMISSION: 'fee',
 };
-const HISTORY_TYPES = [
-  'trade',
-  'option',
-  'ach',
-  'wire',
-  'dividend',
-  'fee',
-  'tax',
-  'journal',
-  'check',
-  'transfer',
-  'adjustment',
-  'interest',
-] as const;
+const HISTORY_TYPES = words(
+  'trade option ach wire dividend fee tax journal check transfer adjustment interest',
+);
 const OPTION_EVENTS: Readonly<Record<string, string>> = {
   EXERCISED: 'exercise',
   ASSIGNED: 'assignment',
@@ -236,7 +233,7 @@ async function historyRows(past: PastEvent, book: Book): Promise<readonly Histor
         description: symbol,
         price: execution.price / 1e8,
         quantity: isBuy ? size : -size,
-        symbol: symbolOut(symbol),
+        symbol: slashedSymbol(symbol),
         trade_type: terms.assetClass === 'OPTION' ? 'Option' : 'Equity',
       };
       const value = (execution.cash ?? execution.value) / MONEY;

@@ -2,25 +2,26 @@
 import { Instant, type OptionContract, TradingDate } from '@sandpit/core';
 import {
   barsIn,
+  cents,
   chainOf,
-  dayFigures,
   type Desk,
   expirationsOf,
+  isRegularTime,
   isStandardExpiration,
   type OptionChainContract,
   optionParts,
   optionWords,
   plainOptionSymbol,
   type Quote,
+  quoteFigures,
+  slashedSymbol,
   strikesOf,
   type Timeframe,
   timeframeOf,
   withTrades,
-  yearFigures,
 } from '@sandpit/dialect-port';
-import { cents } from './orders.js';
 import { invalid } from './refusals.js';
-import { answering, symbolIn, symbolOut, type TradierCall } from './request.js';
+import { answering, symbolIn, type TradierCall } from './request.js';
 import { itemsOrNull, oneOrMany } from './wire.js';
 
 /** The only exchange. */
@@ -83,7 +84,7 @@ function contractShape(contract: OptionContract, chain: OptionChainContract | un
   const { symbol, underlying, expiration, optionType } = contract;
   const parts = optionParts(symbol);
   return {
-    underlying: symbolOut(underlying),
+    underlying: slashedSymbol(underlying),
     strike: parts?.strike ?? contract.strike / 1e8,
     open_interest: chain?.openInterest ?? 0,
     contract_size: chain?.multiplier ?? 100,
@@ -98,19 +99,10 @@ const expirationType = (date: string): string => (isStandardExpiration(date) ? '
 
 async function shownQuote(desk: Desk, quote: Quote, withGreeks: boolean) {
   const { symbol, timestamp } = quote;
-  const instrument = desk.instrument(symbol);
-  const contract = instrument?.assetClass === 'OPTION' ? instrument : undefined;
-  const chain =
-    contract &&
-    (await chainOf(desk, contract.underlying, contract.expiration)).find(
-      (one) => one.optionSymbol === symbol,
-    );
-  const day = await dayFigures(desk, symbol);
-  const year = contract === undefined ? await yearFigures(desk, symbol) : undefined;
-  const change =
-    day.previousClose === undefined ? undefined : cents((quote.last ?? quote.price) - day.previousClose);
+  const { instrument, contract, chain, day, year, ...of } = await quoteFigures(desk, quote);
+  const change = day.previousClose === undefined ? undefined : of.change;
   return {
-    symbol: symbolOut(symbol),
+    symbol: slashedSymbol(symbol),
     description: contract === undefined ? nameOf(desk, symbol) : describe(contract),
     exch: EXCHANGE,
     type: contract === undefined ? (instrument?.assetClass === 'INDEX' ? 'index' : 'stock') : 'option',
@@ -126,14 +118,14 @@ async function shownQuote(desk: Desk, quote: Quote, withGreeks: boolean) {
     prevclose: day.previousClose ?? null,
     week_52_high: year?.high ?? 0,
     week_52_low: year?.low ?? 0,
-    ...(contract === undefined ? { root_symbols: symbolOut(symbol) } : contractShape(contract, chain)),
+    ...(contract === undefined ? { root_symbols: slashedSymbol(symbol) } : contractShape(contract, chain)),
     ...(contract !== undefined && withGreeks && { greeks: greeksOf(chain, desk.now()) }),
   };
 }
 
 const describe = ({ symbol, underlying }: OptionContract): string => {
   const parts = optionParts(symbol);
-  return parts === undefined ? symbol : `${symbolOut(underlying)} ${optionWords(parts)}`;
+  return parts === undefined ? symbol : `${slashedSymbol(underlying)} ${optionWords(parts)}`;
 };
 
 /** lumiwealth-tradier names the field of the Greeks after its value: `True` or `False`. */
@@ -304,8 +296,7 @@ export const getTimesales = answering(
     const bars = await barsIn(desk, symbol, frameOf(desk, interval.replace('min', 'Min')), start, end);
     const shown = bars.flatMap((bar) => {
       const at = Instant.ofMs(bar.timestamp);
-      const day = calendar.tradingDay(calendar.dateOf(at));
-      if (isOpenOnly && (day === undefined || at < day.regularOpen || at >= day.regularClose)) return [];
+      if (isOpenOnly && !isRegularTime(calendar, at)) return [];
       const { open, high, low, close, volume } = bar;
       const vwap = Math.round(withTrades(bar).average * 1e6) / 1e6;
       const time = calendar.format(at).slice(0, 19);
@@ -399,7 +390,7 @@ function securities(call: TradierCall, isWanted: (symbol: string, name: string) 
       continue;
     const description = nameOf(desk, symbol);
     if (isWanted(symbol, description.toUpperCase()))
-      found.push({ symbol: symbolOut(symbol), exchange: EXCHANGE, type, description });
+      found.push({ symbol: slashedSymbol(symbol), exchange: EXCHANGE, type, description });
   }
   return Promise.resolve(itemsOrNull('security', found));
 }

@@ -1,22 +1,22 @@
 /** Bodies that place orders, translated to those of `/v1`. */
-import { type Book, plainOptionSymbol } from '@sandpit/dialect-port';
+import {
+  type Book,
+  bracketConfigOf,
+  combinationOf,
+  type GroupProblem,
+  type OrderBody,
+  pairOf,
+  plainOptionSymbol,
+  type RefuseGroup,
+  words,
+} from '@sandpit/dialect-port';
 import { invalid } from './refusals.js';
 import { type Fields, symbolIn } from './request.js';
 
-export const ORDER_FIELDS = [
-  'class',
-  'symbol',
-  'option_symbol',
-  'side',
-  'quantity',
-  'type',
-  'duration',
-  'price',
-  'stop',
-  'tag',
-  'preview',
-  ...['symbol[]', 'option_symbol[]', 'side[]', 'quantity[]', 'type[]', 'duration[]', 'price[]', 'stop[]'],
-];
+export const ORDER_FIELDS: readonly string[] = words(
+  'class symbol option_symbol side quantity type duration price stop tag preview',
+  'symbol[] option_symbol[] side[] quantity[] type[] duration[] price[] stop[]',
+);
 
 const CLASSES = ['equity', 'option', 'multileg', 'combo', 'oto', 'oco', 'otoco'] as const;
 const TYPES = { market: 'MARKET', limit: 'LIMIT', stop: 'STOP', stop_limit: 'STOP_LIMIT' } as const;
@@ -35,13 +35,12 @@ const OPTION_SIDES = {
   sell_to_close: 'SELL_TO_CLOSE',
 } as const;
 
-type Body = Readonly<Record<string, unknown>>;
 type OrderClass = (typeof CLASSES)[number];
 
 /** An order for `/v1`, and what its answer repeats. */
 export interface TranslatedOrder {
   readonly orderClass: OrderClass;
-  readonly body: Body;
+  readonly body: OrderBody;
 }
 
 const MOST_TAG = 255;
@@ -54,7 +53,7 @@ export function orderOf(book: Book, fields: Fields): TranslatedOrder {
   return { orderClass, body: { ...common, ...body } };
 }
 
-function bodyOf(book: Book, fields: Fields, orderClass: OrderClass): Body {
+function bodyOf(book: Book, fields: Fields, orderClass: OrderClass): OrderBody {
   switch (orderClass) {
     case 'equity':
     case 'option':
@@ -69,7 +68,7 @@ function bodyOf(book: Book, fields: Fields, orderClass: OrderClass): Body {
     case 'otoco':
       return { ...entryOf(book, fields), bracketConfig: exitsOf(book, fields, [1, 2]) };
     case 'oco':
-      return pairOf(book, fields);
+      return pairOf([partOf(book, fields, 0), partOf(book, fields, 1)], refusing([0, 1])).body;
   }
 }
 
@@ -87,7 +86,7 @@ function refuseLists(fields: Fields): void {
 }
 
 /** One order: the fields themselves, or those of one index. */
-function singleOf(book: Book, fields: Fields, index: string, isOption: boolean): Body {
+function singleOf(book: Book, fields: Fields, index: string, isOption: boolean): OrderBody {
   const name = (plain: string): string => plain + index;
   const optionSymbol = fields.text(name('option_symbol'));
   const symbol = symbolIn(fields.text(name('symbol')) ?? (index === '' ? fields.required('symbol') : ''));
@@ -126,7 +125,7 @@ function sideOf(fields: Fields, name: string, isOption: boolean): string {
 }
 
 /** Prices that a type has. A market order ignores prices, as Tradier does. */
-function pricesOf(fields: Fields, type: keyof typeof TYPES, name: (plain: string) => string): Body {
+function pricesOf(fields: Fields, type: keyof typeof TYPES, name: (plain: string) => string): OrderBody {
   const price = (plain: string): number => {
     const value = required(fields.number(name(plain)), name(plain));
     if (value <= 0) throw invalid(name(plain), 'must be greater than 0');
@@ -145,7 +144,7 @@ function pricesOf(fields: Fields, type: keyof typeof TYPES, name: (plain: string
 }
 
 /** Time in force; `pre` and `post` are limit orders of the day, inside these sessions only. */
-function timeOf(book: Book, fields: Fields, index: string, type: string): Body {
+function timeOf(book: Book, fields: Fields, index: string, type: string): OrderBody {
   const own = index === '' ? undefined : fields.choice(`duration${index}`, DURATIONS);
   const duration = own ?? required(fields.choice('duration', DURATIONS), 'duration');
   return duration === 'day' || duration === 'gtc'
@@ -153,7 +152,7 @@ function timeOf(book: Book, fields: Fields, index: string, type: string): Body {
     : extendedOf(book, duration, type);
 }
 
-export function extendedOf(book: Book, duration: 'pre' | 'post', type: string): Body {
+export function extendedOf(book: Book, duration: 'pre' | 'post', type: string): OrderBody {
   if (type !== 'limit') throw invalid('duration', `${duration} requires a limit order`);
   const { session } = book.market.hoursAt(book.now());
   if (session !== duration.toUpperCase())
@@ -161,7 +160,7 @@ export function extendedOf(book: Book, duration: 'pre' | 'post', type: string): 
   return { timeInForce: 'DAY', session: 'EXTENDED' };
 }
 
-function multiLegOf(book: Book, fields: Fields): Body {
+function multiLegOf(book: Book, fields: Fields): OrderBody {
   const type = required(fields.choice('type', NET_TYPES), 'type');
   const symbol = symbolIn(fields.required('symbol'));
   const count = fields.count('option_symbol');
@@ -174,17 +173,8 @@ function multiLegOf(book: Book, fields: Fields): Body {
   const legs = Array.from({ length: count }, (_, i) => legOf(book, fields, symbol, i));
   const price = type === 'debit' || type === 'credit' ? required(fields.number('price'), 'price') : 0;
   if (price < 0) throw invalid('price', 'must not be negative');
-  const opens = legs.some(({ positionIntent }) => positionIntent.endsWith('_TO_OPEN'));
-  return {
-    symbol,
-    assetClass: 'OPTION',
-    strategy: 'CUSTOM',
-    orderType: type === 'market' ? 'MARKET' : 'LIMIT',
-    positionIntent: `${type === 'credit' ? 'SELL' : 'BUY'}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
-    ...(type !== 'market' && { limitPrice: type === 'credit' ? -price : price }),
-    timeInForce: duration.toUpperCase(),
-    legs,
-  };
+  const net = type === 'market' ? undefined : type === 'credit' ? -price : price;
+  return { ...combinationOf(symbol, legs, net, type === 'credit'), timeInForce: duration.toUpperCase() };
 }
 
 function legOf(book: Book, fields: Fields, symbol: string, i: number) {
@@ -198,78 +188,45 @@ function legOf(book: Book, fields: Fields, symbol: string, i: number) {
 }
 
 /** The order that triggers the others. */
-function entryOf(book: Book, fields: Fields): Body {
+function entryOf(book: Book, fields: Fields): OrderBody {
   const entry = partOf(book, fields, 0);
   if (entry['orderType'] === 'MARKET') throw invalid('type[0]', 'must be one of limit, stop, stop_limit');
   return entry;
 }
 
 /** Fields of one order of an advanced class. Symbols without an index apply to all orders. */
-function partOf(book: Book, fields: Fields, i: number): Body {
+function partOf(book: Book, fields: Fields, i: number): OrderBody {
   const index = `[${i}]`;
   const isOption = fields.text(`option_symbol${index}`) !== undefined;
   return singleOf(book, fields, index, isOption);
 }
 
-/** Exits of the first order: it must be theirs to close. */
-function exitsOf(book: Book, fields: Fields, indexes: readonly number[]): Body {
-  const entry = partOf(book, fields, 0);
-  const exits = indexes.map((i) => ({ i, exit: partOf(book, fields, i) }));
-  for (const { i, exit } of exits) {
-    checkSame(entry, exit, i);
-    const opened = String(entry['positionIntent']);
-    if (opened.endsWith('_TO_CLOSE') || exit['positionIntent'] !== closing(opened))
-      throw invalid(`side[${i}]`, 'must close what the first order opens');
-  }
-  const [{ exit: first } = { exit: entry }] = exits;
-  if (exits.some(({ exit }) => exit['timeInForce'] !== first['timeInForce']))
-    throw invalid('duration[2]', 'must be that of the other exit');
-  return { ...targetAndStop(exits), timeInForce: first['timeInForce'] };
-}
+/** Words of each problem of an advanced order: the field, without its index, and the reason. */
+const PROBLEMS: Readonly<Record<GroupProblem, readonly [field: string, reason: string]>> = {
+  SYMBOL: ['symbol', 'must be that of the other orders'],
+  QUANTITY: ['quantity', 'must be that of the other orders'],
+  SIDE: ['side', 'must close what the first order opens'],
+  OPENS: ['side', 'must close a position'],
+  OTHER_SIDE: ['side', 'must be that of the other order'],
+  TYPE: ['type', 'must be one of limit, stop, stop_limit'],
+  SAME_TYPE: ['type', 'must differ from that of the other exit'],
+  TIME: ['duration', 'must be that of the other order'],
+};
 
-const closing = (intent: string): string => `${intent.startsWith('BUY') ? 'SELL' : 'BUY'}_TO_CLOSE`;
-
-function checkSame(one: Body, other: Body, i: number): void {
-  if (one['symbol'] !== other['symbol']) throw invalid(`symbol[${i}]`, 'must be that of the other orders');
-  if (one['quantity'] !== other['quantity'])
-    throw invalid(`quantity[${i}]`, 'must be that of the other orders');
-}
-
-/** A limit order and a stop, at most one of each. */
-function targetAndStop(exits: readonly { readonly i: number; readonly exit: Body }[]): Body {
-  let target: Body | undefined;
-  let stop: Body | undefined;
-  for (const { i, exit } of exits) {
-    const { orderType, limitPrice, stopPrice } = exit;
-    if (orderType === 'MARKET') throw invalid(`type[${i}]`, 'must be one of limit, stop, stop_limit');
-    if ((orderType === 'LIMIT' ? target : stop) !== undefined)
-      throw invalid(`type[${i}]`, 'must differ from that of the other exit');
-    if (orderType === 'LIMIT') target = { orderType, limitPrice };
-    else stop = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
-  }
-  return {
-    ...(target !== undefined && { profitTarget: target }),
-    ...(stop !== undefined && { stopLoss: stop }),
+const refusing =
+  (indexes: readonly number[]): RefuseGroup =>
+  (problem, i) => {
+    const [field, reason] = PROBLEMS[problem];
+    return invalid(`${field}[${indexes[i] ?? 0}]`, reason);
   };
-}
 
-/** Two orders that cancel each other: both close one position. */
-function pairOf(book: Book, fields: Fields): Body {
-  const orders = [0, 1].map((i) => ({ i, exit: partOf(book, fields, i) }));
-  const [first, second] = orders.map(({ exit }) => exit);
-  if (first === undefined || second === undefined) throw invalid('class', 'oco requires two orders');
-  checkSame(first, second, 1);
-  if (first['timeInForce'] !== second['timeInForce'])
-    throw invalid('duration[1]', 'must be that of the other order');
-  for (const { i, exit } of orders)
-    if (!String(exit['positionIntent']).endsWith('_TO_CLOSE'))
-      throw invalid(`side[${i}]`, 'must close a position');
-  if (first['positionIntent'] !== second['positionIntent'])
-    throw invalid('side[1]', 'must be that of the other order');
-  const { stopLoss } = targetAndStop(orders);
-  const limit = first['orderType'] === 'LIMIT' ? first : second;
-  return { ...limit, ocoConfig: { stopLoss } };
-}
+/** Exits of the first order. */
+const exitsOf = (book: Book, fields: Fields, indexes: readonly number[]): OrderBody =>
+  bracketConfigOf(
+    partOf(book, fields, 0),
+    indexes.map((i) => partOf(book, fields, i)),
+    refusing(indexes),
+  );
 
 function required<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw invalid(name, 'is required');

@@ -1,14 +1,22 @@
 /** Orders as Tradier shows them. */
-import { netLimitOf, type OrderProgress, type OrderSnapshot, sideOf, unitsOf } from '@sandpit/core';
-import { type Attached, type Book, type Fill, legId, type LegShape, shapeOf } from '@sandpit/dialect-port';
+import { netLimitOf, type OrderProgress, type OrderSnapshot, sideOf } from '@sandpit/core';
+import {
+  type Attached,
+  type Book,
+  type Fill,
+  followersOf,
+  legId,
+  type LegShape,
+  legsOf as orderedLegs,
+  priceOf,
+  quantityOf,
+  shapeOf,
+  slashedSymbol,
+} from '@sandpit/dialect-port';
 import { reasonText } from './refusals.js';
-import { symbolOut } from './request.js';
 import { iso } from './wire.js';
 
-const PRICE_UNITS = 1e8;
-const QUANTITY_UNITS = 1e6;
-const price = (units: number | undefined): number | undefined => units && units / PRICE_UNITS;
-const quantity = (units: number): number => units / QUANTITY_UNITS;
+const price = (units: number | undefined): number | undefined => units && priceOf(units);
 
 type Status = OrderProgress['status'];
 
@@ -102,26 +110,26 @@ export function plainShape(
   const shape = {
     id: id ?? number,
     type: legs === undefined ? TYPES[terms.orderType] : netTypeOf(order),
-    symbol: symbolOut(underlying ?? symbol),
+    symbol: slashedSymbol(underlying ?? symbol),
     side: legs !== undefined ? 'buy' : isOption ? positionIntent.toLowerCase() : SHARE_SIDES[positionIntent],
-    quantity: quantity(progress.quantity),
+    quantity: quantityOf(progress.quantity),
     status,
     duration: durationOf(book, order),
     price: legs === undefined ? price(progress.limitPrice) : netPriceOf(order),
     stop_price: price(progress.stopPrice),
     avg_fill_price: Math.abs(price(progress.averagePrice) ?? 0),
-    exec_quantity: quantity(progress.filledQuantity),
+    exec_quantity: quantityOf(progress.filledQuantity),
     last_fill_price:
       legs === undefined ? (price(last?.price) ?? 0) : Math.abs(price(progress.averagePrice) ?? 0),
-    last_fill_quantity: quantity(legs === undefined ? (last?.quantity ?? 0) : progress.filledQuantity),
-    remaining_quantity: ACTIVE.has(status) ? quantity(progress.quantity - progress.filledQuantity) : 0,
+    last_fill_quantity: quantityOf(legs === undefined ? (last?.quantity ?? 0) : progress.filledQuantity),
+    remaining_quantity: ACTIVE.has(status) ? quantityOf(progress.quantity - progress.filledQuantity) : 0,
     create_date: iso(terms.createdAt),
     transaction_date: iso(progress.updatedAt),
     class: legs !== undefined ? 'multileg' : isOption ? 'option' : 'equity',
     ...(isOption && { option_symbol: symbol }),
     ...(code !== undefined && { reason_description: reasonText(code, sideOf(positionIntent) === 'BUY') }),
   };
-  return legs === undefined ? shape : { ...shape, ...legsOf(order, fills, shape) };
+  return legs === undefined ? shape : { ...shape, ...legShapes(order, fills, shape) };
 }
 
 function netTypeOf({ terms, progress }: OrderSnapshot): string {
@@ -132,47 +140,36 @@ function netTypeOf({ terms, progress }: OrderSnapshot): string {
 
 function netPriceOf({ terms, progress }: OrderSnapshot): number | undefined {
   if (progress.limitPrice === undefined) return undefined;
-  return Math.abs(netLimitOf(terms.positionIntent, progress.limitPrice)) / PRICE_UNITS;
+  return priceOf(Math.abs(netLimitOf(terms.positionIntent, progress.limitPrice)));
 }
 
-function legsOf({ terms, progress }: OrderSnapshot, fills: readonly Fill[], order: object) {
-  const legs = terms.legs ?? [];
-  const { ratios } = unitsOf(legs.map((leg) => leg.quantity)) ?? { ratios: [] };
-  const shaped = legs.map(({ optionSymbol, positionIntent }, i) => ({
-    symbol: optionSymbol,
-    isBuy: sideOf(positionIntent) === 'BUY',
-    ratio: ratios[i] ?? 1,
-  }));
+function legShapes(order: OrderSnapshot, fills: readonly Fill[], shape: object) {
+  const { terms, progress } = order;
+  const legs = orderedLegs(order);
   return {
     num_legs: legs.length,
-    strategy: STRATEGIES[shapeOf(shaped)],
-    leg: legs.map(({ optionSymbol, positionIntent }, i) => {
+    strategy: STRATEGIES[shapeOf(legs)],
+    leg: legs.map(({ symbol, positionIntent, ratio }, i) => {
       const own = fills.filter((fill) => fill.leg === i);
       const filled = own.reduce((sum, fill) => sum + fill.quantity, 0);
       const value = own.reduce((sum, fill) => sum + fill.quantity * fill.price, 0);
-      const total = progress.quantity * (ratios[i] ?? 1);
+      const total = progress.quantity * ratio;
       return {
-        ...order,
+        ...shape,
         id: legId(terms.number, i + 1),
         side: positionIntent.toLowerCase(),
-        quantity: quantity(total),
+        quantity: quantityOf(total),
         price: undefined,
-        avg_fill_price: filled === 0 ? 0 : value / filled / PRICE_UNITS,
-        exec_quantity: quantity(filled),
+        avg_fill_price: filled === 0 ? 0 : priceOf(value / filled),
+        exec_quantity: quantityOf(filled),
         last_fill_price: price(own.at(-1)?.price) ?? 0,
-        last_fill_quantity: quantity(own.at(-1)?.quantity ?? 0),
-        remaining_quantity: ACTIVE.has((order as TradierOrder).status) ? quantity(total - filled) : 0,
+        last_fill_quantity: quantityOf(own.at(-1)?.quantity ?? 0),
+        remaining_quantity: ACTIVE.has((shape as TradierOrder).status) ? quantityOf(total - filled) : 0,
         class: 'option',
-        option_symbol: optionSymbol,
+        option_symbol: symbol,
       };
     }),
   };
-}
-
-/** Numbers of the orders that came with an order. */
-export function followersOf({ terms: { bracket } }: OrderSnapshot): readonly number[] {
-  if (bracket?.part === 'ENTRY') return bracket.exits;
-  return bracket?.part === 'OCO_LIMIT' && bracket.sibling !== undefined ? [bracket.sibling] : [];
 }
 
 /** An order with the orders that belong to it; `fillsFor`: executions by order. */

@@ -2,8 +2,12 @@
 import { leaderOf, type OrderSnapshot, sideOf } from '@sandpit/core';
 import {
   type Book,
+  booksOf,
+  cents,
   type Fill,
   fillsOf,
+  followersIn,
+  followersOf,
   numberIn,
   ordersOfDay,
   Refused,
@@ -11,7 +15,6 @@ import {
 } from '@sandpit/dialect-port';
 import { extendedOf, ORDER_FIELDS, orderOf } from './order-body.js';
 import {
-  followersOf,
   isOver,
   isShown,
   plainShape,
@@ -21,7 +24,7 @@ import {
   wholeShape,
 } from './order-shape.js';
 import { invalid, refusedOrder, TradierRefusal, unauthorizedAccount } from './refusals.js';
-import { accountOf, answering, bookOf, booksOf, reading, type TradierCall } from './request.js';
+import { accountOf, answering, bookOf, reading, type TradierCall } from './request.js';
 import { answer, iso, items, plainText } from './wire.js';
 
 const PARTNER = 'sandpit';
@@ -79,8 +82,6 @@ async function preview(
     day_trades: shown.dayTrade.countInWindow,
   });
 }
-
-export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;
 
 const shownOfDay = async (book: Book): Promise<readonly OrderSnapshot[]> =>
   (await ordersOfDay(book)).filter(isShown);
@@ -156,9 +157,7 @@ const finalized = (status: string): TradierRefusal =>
 
 /** The orders that a request about one means: itself while it is open, then those that belong to it. */
 async function openOrders(book: Book, order: OrderSnapshot, leg: number): Promise<readonly OrderSnapshot[]> {
-  const followers = [];
-  if (leg === 0)
-    for (const number of followersOf(order)) followers.push((await book.orders.byNumber(number)) ?? order);
+  const followers = leg === 0 ? await followersIn(book, order) : [];
   if (!isOver(order)) return [order];
   const open = followers.filter((one) => !isOver(one));
   if (open.length > 0) return open;

@@ -1,10 +1,12 @@
 /** Refusals in Tradier's words: plain text, a fault for credentials, or a pair of texts for orders that the brokerage refuses. */
 import {
   DialectRefusal,
+  doorReply,
   type DoorRefusal,
   type Head,
   type Refused,
   type Reply,
+  retryAfter,
   wordsFor,
 } from '@sandpit/dialect-port';
 import { answer, plainText, wantsJson } from './wire.js';
@@ -102,9 +104,8 @@ function invalidField(message: string): Reply {
   return path === '' ? plainText(400, `${message}.`) : invalid(NAMES[name] ?? name, reason).reply;
 }
 
-const unavailable = plainText(503, 'Service Unavailable', { 'retry-after': '1' });
-const tooMany = (seconds: number): Reply =>
-  plainText(429, 'Quota Violation', { 'retry-after': String(Math.max(1, Math.ceil(seconds))) });
+const unavailable = plainText(503, 'Service Unavailable', retryAfter(1));
+const tooMany = (seconds: number): Reply => plainText(429, 'Quota Violation', retryAfter(seconds));
 
 const badToken = (head: Head): Reply =>
   wantsJson(head)
@@ -117,29 +118,14 @@ const badToken = (head: Head): Reply =>
     : plainText(401, TOKEN_TEXT);
 
 /** A refusal by the door. */
-export function refusedByDoor(refusal: DoorRefusal, head: Head): Reply {
-  switch (refusal.kind) {
-    case 'UNAUTHORIZED':
-    case 'CLOSED':
-      return badToken(head);
-    case 'NOT_FOUND':
-      return plainText(404, 'Not Found');
-    case 'MALFORMED':
-      return plainText(400, 'Bad Request');
-    case 'TOO_LARGE':
-      return plainText(413, 'Request Entity Too Large');
-    case 'RATE_LIMITED':
-      return tooMany(refusal.retryAfter);
-    case 'UNAVAILABLE':
-      return plainText(503, 'Service Unavailable', { 'retry-after': String(refusal.retryAfter) });
-    case 'MARKET_DATA_LIMIT':
-      return plainText(503, refusal.message);
-    case 'FAULT': {
-      const { status, text, headers } = refusal.answer;
-      const { message } = JSON.parse(text) as { readonly message: string };
-      return plainText(status, message, headers);
-    }
-    case 'INTERNAL':
-      return plainText(500, 'Internal Server Error');
-  }
-}
+export const refusedByDoor = (refusal: DoorRefusal, head: Head): Reply =>
+  doorReply(refusal, TEXTS, plainText) ?? badToken(head);
+
+const TEXTS = {
+  NOT_FOUND: 'Not Found',
+  MALFORMED: 'Bad Request',
+  TOO_LARGE: 'Request Entity Too Large',
+  RATE_LIMITED: 'Quota Violation',
+  UNAVAILABLE: 'Service Unavailable',
+  INTERNAL: 'Internal Server Error',
+};

@@ -32,12 +32,6 @@ export const answering = (
 /** `VA` and the number of the portfolio in its simulation. */
 export const accountNumberOf = (number: number): string => `VA${String(number).padStart(8, '0')}`;
 
-/** Portfolios that a credential may use, with their account numbers. */
-export function booksOf({ desk, book }: Pick<DialectCall, 'desk' | 'book'>): readonly Book[] {
-  if (book !== undefined) return [book];
-  return desk.portfolios().flatMap(({ terms }) => desk.book(terms.portfolioId) ?? []);
-}
-
 export const accountOf = (book: Book): string => accountNumberOf(book.portfolio()?.terms.number ?? 0);
 
 /** The portfolio that a path names. */
@@ -53,7 +47,5 @@ export function bookOf(call: Pick<DialectCall, 'desk' | 'book' | 'params'>): Boo
   return book;
 }
 
-/** Symbols of class shares: `BRK/B` here, `BRK.B` in `/v1`. */
+/** The symbol of `/v1` for one that a client sends: class shares have a slash here. */
 export const symbolIn = (text: string): string => text.toUpperCase().replaceAll('/', '.');
-export const symbolOut = (symbol: string): string =>
-  /^[A-Z]{1,5}\.[A-Z]$/.test(symbol) ? symbol.replace('.', '/') : symbol;

@@ -8,17 +8,19 @@ import {
   fillsIn,
   type HappenedRecord,
   type Quote,
+  quotesOf,
+  sharedWatch,
+  slashedSymbol,
   type SocketEnd,
   type SocketLogin,
   STREAMED,
   type Visit,
-  type Watch,
   type Watcher,
 } from '@sandpit/dialect-port';
 import { symbolsIn } from './markets.js';
 import { isOver, isShown, plainShape, statusOf } from './order-shape.js';
 import { invalid } from './refusals.js';
-import { accountNumberOf, reading, symbolOut } from './request.js';
+import { accountNumberOf, reading } from './request.js';
 import { answer, iso } from './wire.js';
 
 type Purpose = 'market' | 'account';
@@ -62,11 +64,7 @@ interface MarketReader extends Watcher {
 }
 
 const MOST_SYMBOLS = 500;
-const AT_ONCE = 100;
-const INTERVAL_MS = 250;
 const MINUTE_MS = 60_000;
-/** At most this share of the time is spent on looking. */
-const MOST_LOOKING = 1 / 4;
 const EXCHANGE = 'Q';
 
 /** Parses the request of a client; returns a message if it is refused. */
@@ -83,53 +81,28 @@ function wantedIn(
   return { symbols: named, types: new Set(filter.length === 0 ? TYPES : filter), linebreak };
 }
 
-class MarketWatch {
-  readonly #desk: Desk;
-  readonly #watch: Watch<MarketReader>;
-
-  constructor(desk: Desk) {
-    this.#desk = desk;
-    this.#watch = desk.market.watch((readers) => this.#look(readers));
-  }
-
-  add(reader: MarketReader): void {
-    this.#watch.add(reader);
-  }
-
-  async #look(readers: readonly MarketReader[]): Promise<number> {
-    const beganMs = performance.now();
-    const desk = this.#desk;
-    const minute = Math.floor(desk.now() / MINUTE_MS);
-    const symbols = [...new Set(readers.flatMap(({ wanted }) => wanted.symbols))];
-    const isRegular = desk.market.hoursAt(desk.now()).session === 'REGULAR';
-    for (let i = 0; i < symbols.length; i += AT_ONCE) {
-      const found = await desk.market.latest(symbols.slice(i, i + AT_ONCE));
-      tellAll(
-        readers,
-        found.flatMap((quote) => eventsOf(quote, isRegular)),
-      );
-    }
-    const behind = readers.filter((one) => one.minute < minute && one.wanted.types.has('summary'));
-    for (const symbol of new Set(behind.flatMap(({ wanted }) => wanted.symbols)))
-      tellAll(behind, [await summaryOf(desk, symbol)]);
-    for (const reader of behind) reader.minute = minute;
-    return Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
-  }
-}
-
-const watches = new WeakMap<object, MarketWatch>();
-
-function follow(desk: Desk, reader: MarketReader): void {
-  const watch = watches.get(desk.key) ?? new MarketWatch(desk);
-  watches.set(desk.key, watch);
-  watch.add(reader);
-}
+const follow = sharedWatch<MarketReader>((desk) => async (readers) => {
+  const minute = Math.floor(desk.now() / MINUTE_MS);
+  const isRegular = desk.market.hoursAt(desk.now()).session === 'REGULAR';
+  const quotes = await quotesOf(
+    desk,
+    readers.flatMap(({ wanted }) => wanted.symbols),
+  );
+  tellAll(
+    readers,
+    [...quotes.values()].flatMap((quote) => eventsOf(quote, isRegular)),
+  );
+  const behind = readers.filter((one) => one.minute < minute && one.wanted.types.has('summary'));
+  for (const symbol of new Set(behind.flatMap(({ wanted }) => wanted.symbols)))
+    tellAll(behind, [await summaryOf(desk, symbol)]);
+  for (const reader of behind) reader.minute = minute;
+});
 
 function eventsOf(
   { symbol, timestamp, last, lastSize, ...quote }: Quote,
   isRegular: boolean,
 ): readonly Event[] {
-  const name = symbolOut(symbol);
+  const name = slashedSymbol(symbol);
   const date = String(timestamp);
   const [bid, ask] = [quote.bid ?? 0, quote.ask ?? 0];
   const [bidsz, asksz] = [Math.round(quote.bidSize ?? 0), Math.round(quote.askSize ?? 0)];
@@ -183,14 +156,14 @@ async function summaryOf(desk: Desk, symbol: string): Promise<Event> {
     prevClose: text(previousClose),
     close: text(close),
   };
-  return { type: 'summary', symbol: symbolOut(symbol), ...figures };
+  return { type: 'summary', symbol: slashedSymbol(symbol), ...figures };
 }
 
 /** Sends each reader the events that it wants and has not received. */
 function tellAll(readers: readonly MarketReader[], events: readonly Event[]): void {
   const texts = events.map((event) => JSON.stringify(event));
   for (const { wanted, told, tell } of readers) {
-    const named = new Set(wanted.symbols.map(symbolOut));
+    const named = new Set(wanted.symbols.map(slashedSymbol));
     const news = events.flatMap(({ type, symbol }, i) => {
       const [key, text] = [`${type} ${symbol}`, texts[i] ?? ''];
       if (!named.has(symbol) || !wanted.types.has(type) || told.get(key) === text) return [];

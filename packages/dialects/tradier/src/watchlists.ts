@@ -1,8 +1,8 @@
 /** Watchlists of a credential's simulation. */
-import { type Desk, newId } from '@sandpit/dialect-port';
+import { type Desk, newId, slashedSymbol } from '@sandpit/dialect-port';
 import { symbolsIn } from './markets.js';
 import { invalid, TradierRefusal } from './refusals.js';
-import { answering, symbolOut, type TradierCall } from './request.js';
+import { answering, type TradierCall } from './request.js';
 import { items, oneOrMany, plainText } from './wire.js';
 
 interface Watchlist {
@@ -28,7 +28,7 @@ const shown = (list: Watchlist) => ({
       ? 'null'
       : {
           item: oneOrMany(
-            list.symbols.map((symbol) => ({ symbol: symbolOut(symbol), id: symbol.toLowerCase() })),
+            list.symbols.map((symbol) => ({ symbol: slashedSymbol(symbol), id: symbol.toLowerCase() })),
           ),
         },
 });

@@ -1,6 +1,13 @@
 /** Contracts: the vendor's numbers and fields of instruments, and the instruments that a contract of a client means. */
 import { type Instrument, type OptionContract, Price, tickFor, TradingDate } from '@sandpit/core';
-import { type Book, type Desk, optionParts, plainOptionSymbol, uuidOf } from '@sandpit/dialect-port';
+import {
+  type Book,
+  type Desk,
+  optionParts,
+  paddedOptionSymbol,
+  plainOptionSymbol,
+  uuidOf,
+} from '@sandpit/dialect-port';
 import type { Field, Fields } from './codec.js';
 import { noContract } from './refusals.js';
 
@@ -238,12 +245,6 @@ export async function instrumentIn(book: Book, query: ContractQuery): Promise<In
   return found;
 }
 
-/** A padded option symbol: `AAPL  261218C00200000`. */
-const paddedSymbol = (symbol: string): string => {
-  const root = optionParts(symbol)?.root ?? '';
-  return root.padEnd(6) + symbol.slice(root.length);
-};
-
 /** The eleven fields of a contract; with `primary` also its primary exchange in place of the exchange. */
 export function contractFields(instrument: Instrument): readonly Field[] {
   const { symbol, assetClass } = instrument;
@@ -259,7 +260,7 @@ export function contractFields(instrument: Instrument): readonly Field[] {
       const parts = optionParts(symbol);
       const strike = parts?.strike ?? instrument.strike / 1e8;
       const right = optionType.charAt(0);
-      const local = paddedSymbol(symbol);
+      const local = paddedOptionSymbol(symbol);
       const option = [
         compact(expiration),
         strike,

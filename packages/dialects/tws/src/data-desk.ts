@@ -4,10 +4,10 @@ import {
   type Book,
   type DayFigures,
   dayFigures,
-  type Desk,
   type Quote,
+  quotesOf,
   Refused,
-  type Watch,
+  sharedWatch,
   type Watcher,
   yearFigures,
 } from '@sandpit/dialect-port';
@@ -28,10 +28,6 @@ import { invalid, noContract, refusalBehind, TwsRefusal } from './refusals.js';
 import { CODE, TICK } from './tables.js';
 import type { Wire } from './wire.js';
 
-const INTERVAL_MS = 250;
-const AT_ONCE = 100;
-/** At most this share of the time is spent on looking. */
-const MOST_LOOKING = 1 / 4;
 const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 /** Values of accounts without trades. */
@@ -45,33 +41,13 @@ interface Reader extends Watcher {
   look(quotes: ReadonlyMap<string, Quote>): Promise<void>;
 }
 
-/** The readers of a simulation share one look. */
-class MarketWatch {
-  readonly #desk: Desk;
-  readonly #watch: Watch<Reader>;
-
-  constructor(desk: Desk) {
-    this.#desk = desk;
-    this.#watch = desk.market.watch((readers) => this.#look(readers));
-  }
-
-  add(reader: Reader): void {
-    this.#watch.add(reader);
-  }
-
-  async #look(readers: readonly Reader[]): Promise<number> {
-    const beganMs = performance.now();
-    const symbols = [...new Set(readers.flatMap((reader) => reader.symbols))];
-    const quotes = new Map<string, Quote>();
-    for (let i = 0; i < symbols.length; i += AT_ONCE)
-      for (const quote of await this.#desk.market.latest(symbols.slice(i, i + AT_ONCE)))
-        quotes.set(quote.symbol, quote);
-    for (const reader of readers) await reader.look(quotes);
-    return Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
-  }
-}
-
-const watches = new WeakMap<object, MarketWatch>();
+const follow = sharedWatch<Reader>((desk) => async (readers) => {
+  const quotes = await quotesOf(
+    desk,
+    readers.flatMap(({ symbols }) => symbols),
+  );
+  for (const reader of readers) await reader.look(quotes);
+});
 
 interface Ticker {
   readonly instrument: Instrument;
@@ -146,9 +122,7 @@ export class DataDesk implements Reader {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
     const book = this.#book;
-    const watch = watches.get(book.key) ?? new MarketWatch(book);
-    watches.set(book.key, watch);
-    watch.add(this);
+    follow(book, this);
     const unsubscribe = book.subscribe(({ events, orders }) => {
       const isMoved = events.some((event, i) =>
         orders[i] === undefined ? 'portfolioId' in event : event.type === 'OrderExecuted',

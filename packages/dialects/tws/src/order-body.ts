@@ -1,5 +1,15 @@
 /** Orders of clients: the fields of PLACE_ORDER, and their translation to orders of `/v1`. */
-import { type Book, intentOf, type Side } from '@sandpit/dialect-port';
+import {
+  type Book,
+  bracketConfigOf,
+  closingOf,
+  combinationOf,
+  type GroupProblem,
+  intentOf,
+  type OrderBody,
+  pairOf,
+  type Side,
+} from '@sandpit/dialect-port';
 import type { Instrument } from '@sandpit/core';
 import { type Fields, UNSET_DOUBLE, UNSET_INTEGER } from './codec.js';
 import {
@@ -12,8 +22,6 @@ import {
 } from './contracts.js';
 import { invalid, noContract, TwsRefusal } from './refusals.js';
 import { CODE, ORDER, type OrderField, type OrderFields, type OrderPart } from './tables.js';
-
-export type Body = Readonly<Record<string, unknown>>;
 
 interface ComboLeg {
   readonly conId: number;
@@ -188,7 +196,7 @@ export function sideOf({ action }: OrderFields): Side {
 }
 
 /** Prices of a type, by their names in `/v1`. */
-export function pricesOf(fields: OrderFields): Body {
+export function pricesOf(fields: OrderFields): OrderBody {
   const [limit, aux] = [price(fields, 'lmtPrice'), price(fields, 'auxPrice')];
   switch (typeOf(fields)) {
     case 'LMT':
@@ -214,14 +222,14 @@ export function pricesOf(fields: OrderFields): Body {
   }
 }
 
-function distanceOf(fields: OrderFields): Body {
+function distanceOf(fields: OrderFields): OrderBody {
   const [percent, amount] = [price(fields, 'trailingPercent'), price(fields, 'auxPrice')];
   if (percent !== undefined) return { trailingPercent: percent };
   return { trailingAmount: required(amount, 'auxPrice or trailingPercent') };
 }
 
 /** Time in force, with the end of GTD. */
-export function timeOf(fields: OrderFields): Body {
+export function timeOf(fields: OrderFields): OrderBody {
   const tif = fields.tif === '' ? 'DAY' : fields.tif.toUpperCase();
   const type = typeOf(fields);
   if (!TIMES.has(tif)) throw invalid(`time in force ${tif.slice(0, 10)} is not supported`);
@@ -243,7 +251,7 @@ export function timeOf(fields: OrderFields): Body {
   return { timeInForce: tif, goodTillDate: end };
 }
 
-function quantityIn(fields: OrderFields): Body {
+function quantityIn(fields: OrderFields): OrderBody {
   const cash = price(fields, 'cashQty');
   const quantity = numberIn(fields.totalQuantity, 'totalQuantity') ?? 0;
   if (cash !== undefined && quantity === 0) return { notional: cash };
@@ -267,14 +275,14 @@ function checkSupported({ fields, unsupported, contract, orderId }: SentOrder): 
 
 const MOST_NOTES = 4000;
 
-function notesOf({ orderRef }: OrderFields): Body {
+function notesOf({ orderRef }: OrderFields): OrderBody {
   if (orderRef === '') return {};
   if (orderRef.length > MOST_NOTES) throw invalid('orderRef is too long');
   return { notes: orderRef };
 }
 
 /** The order of one instrument, without its id. */
-export async function bodyOf(book: Book, sent: SentOrder): Promise<Body> {
+export async function bodyOf(book: Book, sent: SentOrder): Promise<OrderBody> {
   checkSupported(sent);
   const { contract, fields } = sent;
   if (contract.secType === 'BAG') return bagBody(book, sent);
@@ -301,7 +309,7 @@ export async function bodyOf(book: Book, sent: SentOrder): Promise<Body> {
 export const isSet = (text: string): boolean => !UNSET.has(text);
 
 /** Orders outside of regular hours. Futures trade in all hours of their session in any case. */
-function sessionOf({ assetClass }: Instrument, fields: OrderFields): Body {
+function sessionOf({ assetClass }: Instrument, fields: OrderFields): OrderBody {
   if (assetClass === 'FUTURE') return {};
   if (assetClass !== 'EQUITY' || typeOf(fields) !== 'LMT')
     throw invalid('outsideRth is only available for LMT orders of stocks');
@@ -315,7 +323,7 @@ export const netOf = (fields: OrderFields): number | undefined => {
   return sideOf(fields) === 'BUY' ? required(limit, 'lmtPrice') : 0 - required(limit, 'lmtPrice');
 };
 
-async function bagBody(book: Book, { legs, fields }: SentOrder): Promise<Body> {
+async function bagBody(book: Book, { legs, fields }: SentOrder): Promise<OrderBody> {
   const type = typeOf(fields);
   if (type !== 'MKT' && type !== 'LMT')
     throw new TwsRefusal(
@@ -340,86 +348,64 @@ async function bagBody(book: Book, { legs, fields }: SentOrder): Promise<Body> {
       quantity: ratio,
     });
   }
-  const net = netOf(fields);
-  const opens = found.some(({ positionIntent }) => positionIntent.endsWith('_TO_OPEN'));
   return {
     portfolioId: book.portfolioId,
-    symbol: found[0]?.underlying ?? '',
-    assetClass: 'OPTION',
-    strategy: 'CUSTOM',
-    orderType: TYPES[type],
-    positionIntent: `${(net ?? 0) < 0 ? 'SELL' : 'BUY'}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
+    ...combinationOf(found[0]?.underlying ?? '', found, netOf(fields)),
     ...quantityIn(fields),
-    ...(net !== undefined && { limitPrice: net }),
     ...timeOf(fields),
     ...notesOf(fields),
-    legs: found.map(({ optionSymbol, positionIntent, quantity }) => ({
-      optionSymbol,
-      positionIntent,
-      quantity,
-    })),
   };
 }
 
-const closingOf = (intent: string): string => `${intent.startsWith('BUY') ? 'SELL' : 'BUY'}_TO_CLOSE`;
-
-/** An exit order: a target, or a stop. */
-interface Exit {
+/** An order of a group, with its translation. */
+interface Member {
   readonly sent: SentOrder;
-  readonly body: Body;
+  readonly body: OrderBody;
+}
+
+/** Words of each problem of orders that belong together. */
+const PROBLEMS: Readonly<Record<GroupProblem, string>> = {
+  SYMBOL: 'orders that belong together must have one contract and quantity',
+  QUANTITY: 'orders that belong together must have one contract and quantity',
+  SIDE: 'an attached order must close what its parent opens',
+  OPENS: 'orders of an OCA group must close a position',
+  OTHER_SIDE: 'orders of an OCA group must have one action',
+  TYPE: 'orders that belong together are at most one LMT and one STP or STP LMT',
+  SAME_TYPE: 'orders that belong together are at most one LMT and one STP or STP LMT',
+  TIME: 'orders that belong together must have one time in force',
+};
+
+const refuse = (problem: GroupProblem): TwsRefusal => invalid(PROBLEMS[problem]);
+
+function checkSession(members: readonly Member[]): void {
+  if (members.some(({ body }) => body['session'] !== undefined))
+    throw invalid('outsideRth is not available for attached orders');
 }
 
 /** An order and the exits that it triggers: at most one target and one stop. */
 export function withExits(
-  entry: Body,
-  exits: readonly Exit[],
-): { readonly body: Body; readonly target: number; readonly stop: number } {
+  entry: OrderBody,
+  exits: readonly Member[],
+): { readonly body: OrderBody; readonly target: number; readonly stop: number } {
+  checkSession(exits);
   const closing = closingOf(String(entry['positionIntent']));
-  let target = 0;
-  let stop = 0;
-  const config: Record<string, unknown> = {};
-  for (const { sent, body } of exits) {
-    checkSame(entry, body);
-    if (
-      String(entry['positionIntent']).endsWith('_TO_CLOSE') ||
-      closing.slice(0, 3) !== String(body['positionIntent']).slice(0, 3)
-    )
-      throw invalid('an attached order must close what its parent opens');
-    const { orderType, limitPrice, stopPrice, timeInForce } = body;
-    if (orderType === 'LIMIT' && target === 0) {
-      target = sent.orderId;
-      config['profitTarget'] = { orderType, limitPrice };
-    } else if ((orderType === 'STOP' || orderType === 'STOP_LIMIT') && stop === 0) {
-      stop = sent.orderId;
-      config['stopLoss'] = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
-    } else throw invalid('a parent has at most one LMT and one STP or STP LMT order attached');
-    if (config['timeInForce'] !== undefined && config['timeInForce'] !== timeInForce)
-      throw invalid('attached orders must have one time in force');
-    config['timeInForce'] = timeInForce;
-  }
-  return { body: { ...entry, bracketConfig: config }, target, stop };
-}
-
-function checkSame(one: Body, other: Body): void {
-  if (one['symbol'] !== other['symbol'] || one['quantity'] !== other['quantity'])
-    throw invalid('orders that belong together must have one contract and quantity');
-  if (other['session'] !== undefined) throw invalid('outsideRth is not available for attached orders');
+  // An exit has a side alone, and nothing to close yet.
+  const closed = exits.map(({ body, sent }) =>
+    closing.startsWith(sideOf(sent.fields)) ? { ...body, positionIntent: closing } : body,
+  );
+  const bracketConfig = bracketConfigOf(entry, closed, refuse);
+  const idOf = (isTarget: boolean): number =>
+    exits.find(({ body }) => (body['orderType'] === 'LIMIT') === isTarget)?.sent.orderId ?? 0;
+  return { body: { ...entry, bracketConfig }, target: idOf(true), stop: idOf(false) };
 }
 
 /** Two closing orders of which one cancels the other. */
-export function pairOf(
-  first: Exit,
-  second: Exit,
-): { readonly body: Body; readonly limit: SentOrder; readonly stop: SentOrder } {
-  const [limit, stop] = first.body['orderType'] === 'LIMIT' ? [first, second] : [second, first];
-  checkSame(limit.body, stop.body);
-  const { orderType, stopPrice, limitPrice, timeInForce } = stop.body;
-  const isPair = limit.body['orderType'] === 'LIMIT' && (orderType === 'STOP' || orderType === 'STOP_LIMIT');
-  const isOneSide = limit.body['positionIntent'] === stop.body['positionIntent'];
-  if (!isPair || !isOneSide || !String(limit.body['positionIntent']).endsWith('_TO_CLOSE'))
-    throw invalid('an OCA group is one LMT and one STP or STP LMT order that close a position');
-  if (limit.body['timeInForce'] !== timeInForce)
-    throw invalid('orders of an OCA group must have one time in force');
-  const stopLoss = { orderType, stopPrice, ...(limitPrice !== undefined && { limitPrice }) };
-  return { body: { ...limit.body, ocoConfig: { stopLoss } }, limit: limit.sent, stop: stop.sent };
+export function groupOf(
+  first: Member,
+  second: Member,
+): { readonly body: OrderBody; readonly limit: SentOrder; readonly stop: SentOrder } {
+  checkSession([first, second]);
+  const { body, limitIndex } = pairOf([first.body, second.body], refuse);
+  const [limit, stop] = limitIndex === 0 ? [first, second] : [second, first];
+  return { body, limit: limit.sent, stop: stop.sent };
 }

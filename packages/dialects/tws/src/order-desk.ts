@@ -1,15 +1,21 @@
 /** The orders of one connection: placing, holding, changing, canceling, and what happens to them. */
 import { isOrderEvent, isTerminal, type OrderSnapshot } from '@sandpit/core';
-import { type Attached, type Book, type HappenedRecord, ordersOfDay, Refused } from '@sandpit/dialect-port';
+import {
+  type Attached,
+  type Book,
+  type HappenedRecord,
+  type OrderBody,
+  ordersOfDay,
+  Refused,
+} from '@sandpit/dialect-port';
 import { valuesOf } from './account.js';
 import type { Field, Fields } from './codec.js';
 import { bagFields, conIdOf, contractFields, instrumentIn } from './contracts.js';
 import {
-  type Body,
   bodyOf,
+  groupOf,
   isSet,
   netOf,
-  pairOf,
   pricesOf,
   readOrder,
   type SentOrder,
@@ -42,7 +48,7 @@ const MOST_HELD = 100;
 
 interface WaitingExit {
   readonly sent: SentOrder;
-  readonly body: Body;
+  readonly body: OrderBody;
   readonly late: NodeJS.Timeout;
 }
 
@@ -189,7 +195,7 @@ export class OrderDesk {
   }
 
   /** Places two closing orders together; the first waits for the second. */
-  async #placeInGroup(sent: SentOrder, body: Body): Promise<void> {
+  async #placeInGroup(sent: SentOrder, body: OrderBody): Promise<void> {
     const name = sent.fields.ocaGroup;
     const first = this.#waiting.get(name);
     if (first === undefined) {
@@ -209,7 +215,7 @@ export class OrderDesk {
     clearTimeout(first.late);
     this.#waiting.delete(name);
     await this.#answering([first.sent.orderId, sent.orderId], async () => {
-      const { body: pair, limit, stop } = pairOf(first, { sent, body });
+      const { body: pair, limit, stop } = groupOf(first, { sent, body });
       await this.#create(
         pair,
         nameOf({ clientId: this.#clientId, orderId: limit.orderId }, 0, stop.orderId),
@@ -219,7 +225,7 @@ export class OrderDesk {
   }
 
   /** Places an order. One that is refused stays on record (D276), and its event tells the client. */
-  async #create(body: Body, clientOrderId: string, attached: readonly number[]): Promise<void> {
+  async #create(body: OrderBody, clientOrderId: string, attached: readonly number[]): Promise<void> {
     const { status } = await this.#book.run('createOrder', {
       body: { ...body, clientOrderId, recordRefusal: true },
     });
@@ -470,7 +476,7 @@ export class OrderDesk {
     this.#wire.send('OPEN_ORDER', ...openOrderFields(view, this.#wire.version));
   }
 
-  async #contractOf({ contract }: SentOrder, body: Body): Promise<readonly Field[]> {
+  async #contractOf({ contract }: SentOrder, body: OrderBody): Promise<readonly Field[]> {
     if (contract.secType === 'BAG') return bagFields(String(body['symbol']));
     return contractFields(await instrumentIn(this.#book, contract));
   }
@@ -484,7 +490,7 @@ const headOfPreview = ({ fields }: SentOrder, account: string): readonly Field[]
   ...[fields.tif === '' ? 'DAY' : fields.tif, '', account, '', 0, fields.orderRef],
 ];
 
-function previewLegs(body: Body): readonly Field[] {
+function previewLegs(body: OrderBody): readonly Field[] {
   const legs = (body['legs'] ?? []) as readonly {
     readonly optionSymbol: string;
     readonly positionIntent: string;
@@ -501,7 +507,7 @@ function previewLegs(body: Body): readonly Field[] {
 const UNITS = 1e8;
 
 /** Fields of an update. A price that stays the same is no change. */
-function changesOf(order: OrderSnapshot, fields: SentOrder['fields']): Body {
+function changesOf(order: OrderSnapshot, fields: SentOrder['fields']): OrderBody {
   const { terms } = order;
   const { trailingAmount, trailingPercent, ...prices } = pricesOf(fields);
   const own = {

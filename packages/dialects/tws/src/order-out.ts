@@ -8,19 +8,15 @@ import {
   type OrderSnapshot,
   sideOf,
   tradedBy,
-  unitsOf,
 } from '@sandpit/core';
-import { type Attached, type Book } from '@sandpit/dialect-port';
+import { type Attached, type Book, legsOf, priceOf, quantityOf } from '@sandpit/dialect-port';
 import { double, type Field, UNSET_DOUBLE, UNSET_INTEGER } from './codec.js';
 import { bagFields, conIdOf, contractFields } from './contracts.js';
 import { permanentId, type WireId, wireIdOf } from './order-ids.js';
 
-const PRICE_UNITS = 1e8;
-const QUANTITY_UNITS = 1e6;
 const MONEY_UNITS = 1e4;
 const price = (units: number | undefined): number | undefined =>
-  units === undefined ? undefined : units / PRICE_UNITS;
-const quantity = (units: number): number => units / QUANTITY_UNITS;
+  units === undefined ? undefined : priceOf(units);
 
 /** A time in New York: `20261130 09:30:00 US/Eastern`. */
 export function timeText(
@@ -73,11 +69,11 @@ export function statusFields(
   const { progress } = order;
   const status = statusOf(order) ?? { name: 'PendingSubmit', whyHeld: '' };
   const isOver = ['Filled', 'Cancelled', 'Inactive'].includes(status.name);
-  const left = quantity(progress.quantity - progress.filledQuantity);
+  const left = quantityOf(progress.quantity - progress.filledQuantity);
   return [
     id.orderId,
     status.name,
-    quantity(progress.filledQuantity),
+    quantityOf(progress.filledQuantity),
     isOver && status.name !== 'Cancelled' ? 0 : left,
     averageOf(order) ?? 0,
     permanentId(order),
@@ -124,7 +120,7 @@ function contractOf(book: Book, { terms }: OrderSnapshot): readonly Field[] | un
 const netOf = ({ terms, progress }: OrderSnapshot): number | undefined =>
   progress.limitPrice === undefined
     ? undefined
-    : netLimitOf(terms.positionIntent, progress.limitPrice) / PRICE_UNITS;
+    : priceOf(netLimitOf(terms.positionIntent, progress.limitPrice));
 
 export const actionOf = ({ terms }: OrderSnapshot): 'BUY' | 'SELL' =>
   terms.legs === undefined ? sideOf(terms.positionIntent) : 'BUY';
@@ -142,7 +138,7 @@ function headOf(book: Book, order: OrderSnapshot, account: string): readonly Fie
   return [
     ...contract,
     actionOf(order),
-    quantity(progress.quantity),
+    quantityOf(progress.quantity),
     wireTypeOf(order),
     limit ?? 0,
     (isTrailing ? price(distance) : price(progress.stopPrice)) ?? 0,
@@ -162,13 +158,12 @@ function groupOf({ number, bracket }: OrderSnapshot['terms']): number {
 }
 
 /** Legs of a multi-leg order as fields, with their number. */
-function legFields({ terms }: OrderSnapshot): readonly Field[] {
-  const legs = terms.legs ?? [];
-  const { ratios } = unitsOf(legs.map((leg) => leg.quantity)) ?? { ratios: [] };
+function legFields(order: OrderSnapshot): readonly Field[] {
+  const legs = legsOf(order);
   return [
     legs.length,
-    ...legs.flatMap(({ optionSymbol, positionIntent }, i) => [
-      ...[conIdOf(optionSymbol), ratios[i] ?? 1, sideOf(positionIntent), 'SMART', 0, 0, '', -1],
+    ...legs.flatMap(({ symbol, isBuy, ratio }) => [
+      ...[conIdOf(symbol), ratio, isBuy ? 'BUY' : 'SELL', 'SMART', 0, 0, '', -1],
     ]),
   ];
 }
@@ -301,7 +296,7 @@ export function completedFields(
     ...['', '', 'IB', 0, 0, '', 0],
     ...[view.status, 0, 0, 0],
     ...[view.trail[0], UNSET_DOUBLE, view.notional],
-    ...[0, 0, '', quantity(progress.filledQuantity)],
+    ...[0, 0, '', quantityOf(progress.filledQuantity)],
     // refFuturesConId, autoCancelParent, shareholder, imbalanceOnly, routeMarketableToBbo, parentPermId.
     ...[0, 0, '', 0, 0, 0],
     ...[timeText(book, progress.updatedAt), view.status === 'Cancelled' ? (progress.cancelReason ?? '') : ''],
@@ -387,7 +382,7 @@ export function fillsOf(
         permanentId(order),
         id.clientId,
         0,
-        quantity(progress.filledQuantity),
+        quantityOf(progress.filledQuantity),
         averageOf(order) ?? figures.price,
       ],
       ...[terms.notes ?? '', '', '', '', figures.isMaker ? 1 : 2],
@@ -413,8 +408,8 @@ export function fillsOf(
     const figures = {
       symbol,
       isSale,
-      shares: quantity(one.quantity),
-      price: one.price / PRICE_UNITS,
+      shares: quantityOf(one.quantity),
+      price: priceOf(one.price),
       isMaker: one.maker === true,
     };
     return made(contractFields(instrument), idOf(terms.number, one.number, leg), figures, {
@@ -425,8 +420,7 @@ export function fillsOf(
   const [first] = event.executions;
   if (terms.legs === undefined || first === undefined) return fills;
   // A summary of the combination comes before its legs.
-  const { ratios } = unitsOf(terms.legs.map((leg) => leg.quantity)) ?? { ratios: [] };
-  const units = first.quantity / (ratios[first.leg ?? 0] ?? 1);
+  const units = first.quantity / (legsOf(order)[first.leg ?? 0]?.ratio ?? 1);
   const net = event.executions.reduce((sum, one) => {
     const isSale = sideOf(tradedBy(terms, one).positionIntent) === 'SELL';
     return sum + (isSale ? -1 : 1) * one.price * one.quantity;
@@ -434,8 +428,8 @@ export function fillsOf(
   const figures = {
     symbol: terms.underlying ?? terms.symbol,
     isSale: false,
-    shares: quantity(units),
-    price: Math.round(net / units) / PRICE_UNITS,
+    shares: quantityOf(units),
+    price: priceOf(Math.round(net / units)),
     isMaker: first.maker === true,
   };
   const summary = made(bagFields(figures.symbol), idOf(terms.number, first.number, '00'), figures, {
