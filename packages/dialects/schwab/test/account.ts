@@ -1,29 +1,22 @@
-/** A listening server with a portfolio and its key pair, and the ways to send requests of the dialect to it. */
-import type { AddressInfo } from 'node:net';
+/** A server with a portfolio and its key pair, and the ways to send requests of the dialect to it. */
+import { keyPairOf } from '../../../server/src/testing/alpaca.js';
+import {
+  type DialectReply,
+  type DialectSend,
+  dialectSender,
+  JSON_BODY,
+  openDialectServer,
+} from '../../../server/src/testing/dialects.js';
 import {
   type Body,
-  openPortfolio,
   pushQuote,
-  TestApp,
+  type TestApp,
   type TestAppOptions,
   type TestClient,
 } from '../../../server/src/testing/test-app.js';
 import { hashOf } from '../src/request.js';
 
-export interface SchwabReply {
-  readonly status: number;
-  readonly text: string;
-  /** Undefined for an answer that is not JSON. */
-  readonly body: Body;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-export type SchwabSend = (
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  url: string,
-  body?: unknown,
-  headers?: Readonly<Record<string, string>>,
-) => Promise<SchwabReply>;
+export type SchwabReply = DialectReply;
 
 export interface SchwabAccount {
   readonly test: TestApp;
@@ -35,53 +28,23 @@ export interface SchwabAccount {
   /** URL of `/schwab`. */
   readonly url: string;
   /** Sends with the key pair as bearer. */
-  readonly send: SchwabSend;
+  readonly send: DialectSend;
 }
 
-export const schwabSender =
-  (test: TestApp, bearer: string | undefined): SchwabSend =>
-  async (method, url, body, headers = {}) => {
-    const response = await test.app.inject({
-      method,
-      url: `/schwab${url}`,
-      headers: {
-        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json') && response.body !== '';
-    return {
-      status: response.statusCode,
-      text: response.body,
-      body: isJson ? response.json() : undefined,
-      headers: response.headers,
-    };
-  };
+export const schwabSender = (test: TestApp, bearer: string | undefined): DialectSend =>
+  dialectSender(test, '/schwab', bearer, JSON_BODY);
 
-export const pairOf = async (
-  owner: TestClient,
-  portfolioId: string,
-): Promise<{ readonly keyId: string; readonly secretKey: string }> =>
-  (await owner.post(`/v1/accounts/portfolios/${portfolioId}/key-pairs`)).body as {
-    keyId: string;
-    secretKey: string;
-  };
+export { keyPairOf as pairOf };
 
 export async function openSchwabAccount(
   options: TestAppOptions = {},
   portfolio: object = {},
 ): Promise<SchwabAccount> {
-  const test = await TestApp.open(options);
-  await test.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = test.app.server.address() as AddressInfo;
-  const owner = test.as({ tier: 'ENTERPRISE' });
-  const { portfolioId } = (await openPortfolio(owner, portfolio)) as { portfolioId: string };
-  const { keyId, secretKey: secret } = await pairOf(owner, portfolioId);
+  const { origin, ...opened } = await openDialectServer(options, portfolio);
+  const { owner, portfolioId, test } = opened;
+  const { keyId, secretKey: secret } = await keyPairOf(owner, portfolioId);
   const send = schwabSender(test, `${keyId}.${secret}`);
-  const url = `http://127.0.0.1:${port}/schwab`;
-  return { test, owner, portfolioId, hash: hashOf(portfolioId), keyId, secret, url, send };
+  return { ...opened, hash: hashOf(portfolioId), keyId, secret, url: `${origin}/schwab`, send };
 }
 
 /** Number of an order, from its `Location`. */

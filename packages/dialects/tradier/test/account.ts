@@ -1,28 +1,19 @@
-/** A listening server with two portfolios of one tenant, and the ways to send requests of the dialect to it. */
-import type { AddressInfo } from 'node:net';
+/** A server with a portfolio, and the ways to send requests of the dialect to it. */
 import {
-  type Body,
-  openPortfolio,
+  type DialectReply,
+  type DialectSend,
+  dialectSender,
+  FORM_BODY,
+  openDialectServer,
+} from '../../../server/src/testing/dialects.js';
+import {
   pushQuote,
-  TestApp,
+  type TestApp,
   type TestAppOptions,
   type TestClient,
 } from '../../../server/src/testing/test-app.js';
 
-export interface TradierReply {
-  readonly status: number;
-  readonly text: string;
-  /** Undefined for an answer that is not JSON. */
-  readonly body: Body;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-export type TradierSend = (
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-  url: string,
-  form?: Readonly<Record<string, unknown>>,
-  headers?: Readonly<Record<string, string>>,
-) => Promise<TradierReply>;
+export type TradierReply = DialectReply;
 
 export interface TradierAccount {
   readonly test: TestApp;
@@ -33,50 +24,21 @@ export interface TradierAccount {
   readonly account: string;
   /** URL of `/tradier`. */
   readonly url: string;
-  readonly send: TradierSend;
+  readonly send: DialectSend;
 }
 
 /** Sends forms and accepts JSON. */
-export const tradierSender =
-  (test: TestApp, token: string | undefined): TradierSend =>
-  async (method, url, form, headers = {}) => {
-    const response = await test.app.inject({
-      method,
-      url: `/tradier${url}`,
-      headers: {
-        accept: 'application/json',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-        ...headers,
-      },
-      ...(form !== undefined && {
-        payload: new URLSearchParams(
-          Object.entries(form).map(([name, value]): [string, string] => [name, String(value)]),
-        ).toString(),
-      }),
-    });
-    const isJson = String(response.headers['content-type']).includes('json') && response.body !== '';
-    return {
-      status: response.statusCode,
-      text: response.body,
-      body: isJson ? response.json() : undefined,
-      headers: response.headers,
-    };
-  };
+export const tradierSender = (test: TestApp, token: string | undefined): DialectSend =>
+  dialectSender(test, '/tradier', token, FORM_BODY);
 
 export async function openTradierAccount(
   options: TestAppOptions = {},
   portfolio: object = {},
 ): Promise<TradierAccount> {
-  const test = await TestApp.open(options);
-  await test.app.listen({ port: 0, host: '127.0.0.1' });
-  const { port } = test.app.server.address() as AddressInfo;
-  const owner = test.as({ tier: 'ENTERPRISE' });
-  const { portfolioId } = (await openPortfolio(owner, portfolio)) as { portfolioId: string };
-  const token = owner.token ?? '';
-  const send = tradierSender(test, token);
-  const url = `http://127.0.0.1:${port}/tradier`;
-  return { test, owner, token, portfolioId, account: 'VA00000001', url, send };
+  const { origin, ...opened } = await openDialectServer(options, portfolio);
+  const token = opened.owner.token ?? '';
+  const send = tradierSender(opened.test, token);
+  return { ...opened, token, account: 'VA00000001', url: `${origin}/tradier`, send };
 }
 
 export { pushQuote };
