@@ -245,7 +245,10 @@ console.log(text.replace(/"(?:id|client_order_id|order_id|asset_id|replaces|repl
     // The ports of TWS are fixed: another run on this machine may have them for a moment.
     const { out, err } = await vi.waitFor(
       async () => {
-        const ended = await runs([...named, '--broker', 'ibkr'], [process.execPath, ...bot]);
+        // tsx leaves a cache in the temporary directory.
+        const ended = await runs([...named, '--broker', 'ibkr'], [process.execPath, ...bot], {
+          TMPDIR: tmpdir(),
+        });
         expect(ended.err).not.toContain('is in use');
         return ended;
       },
