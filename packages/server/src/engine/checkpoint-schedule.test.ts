@@ -17,7 +17,7 @@ interface Made {
 }
 
 /** A schedule of a simulation with so many orders, with control over its records and the disk. */
-async function newSchedule({ orders = 1 } = {}) {
+async function newSchedule({ orders = 1, canBeMade = true } = {}) {
   const { main, simulations } = await startSimulations();
   const portfolio = await openTestPortfolio(main, { cash: 10_000_000 });
   await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -29,7 +29,7 @@ async function newSchedule({ orders = 1 } = {}) {
     ...NO_CHECKPOINTS,
     make: (_, state) => {
       made.push({ state });
-      return Promise.resolve(state?.seq ?? records.published);
+      return Promise.resolve(canBeMade ? (state?.seq ?? records.published) : 0);
     },
     readAhead: (id) => ahead.push(id),
   };
@@ -82,6 +82,24 @@ describe('Checkpoints', () => {
     disk.write();
     await turn();
     expect(made.map(({ state }) => state?.seq)).toEqual([20_005]);
+    await simulations.close();
+  });
+
+  it('that cannot be made are tried again after as many records', async () => {
+    const { simulations, made, records, disk, schedule } = await newSchedule({ canBeMade: false });
+    schedule.look();
+    disk.write();
+    await turn();
+    records.published = 20_100;
+    schedule.look();
+    disk.write();
+    await turn();
+    expect(made).toHaveLength(1);
+    records.published = 40_100;
+    schedule.look();
+    disk.write();
+    await turn();
+    expect(made).toHaveLength(2);
     await simulations.close();
   });
 

@@ -1,6 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { savedParts, stateToSave } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
+import { NO_CHECKPOINTS } from '../store/checkpoints.js';
 import type { Checkpoints, SavedCheckpoint } from '../store/checkpoints.js';
 import type { Records } from './records.js';
 import { linesOf } from './state-lines.js';
@@ -50,7 +51,7 @@ export class CheckpointSchedule {
 
   /** Requests a checkpoint if one is due. */
   look(): void {
-    if (this.#isMaking) return;
+    if (this.#isMaking || this.#checkpoints === NO_CHECKPOINTS) return;
     const { records, brokerage } = this.#simulation;
     const seq = records.published;
     const { orders, portfolios } = brokerage.state;
@@ -66,11 +67,12 @@ export class CheckpointSchedule {
     this.#isMaking = true;
     this.#make(isSmall).then(
       (made) => {
-        this.#seq = Math.max(made, this.#seq);
+        // Without one, the next try follows after the same number of records.
+        this.#seq = made === 0 ? seq : Math.max(made, this.#seq);
         this.#isMaking = false;
       },
       () => {
-        // Recovery is slower without it; the next try follows after the same number of records.
+        // Recovery is slower without it; the next try follows likewise.
         this.#seq = seq;
         this.#isMaking = false;
       },
@@ -79,6 +81,7 @@ export class CheckpointSchedule {
 
   /** Leaves one, so that the next start reads little. Waits for it for `patienceMs`; absent = until it is made. */
   async atTheEnd(patienceMs?: number): Promise<void> {
+    if (this.#checkpoints === NO_CHECKPOINTS) return;
     if (this.#simulation.records.published - this.#seq < WORTH_A_CHECKPOINT) return;
     const made = this.#make(this.#isSmall() && this.#simulation.isSettled()).catch(() => 0);
     await (patienceMs === undefined ? made : Promise.race([made, later(patienceMs)]));
