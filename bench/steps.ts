@@ -6,7 +6,7 @@
  *
  * Leaves out: other clients, streams, TLS, the network. The load shares the cores with the server.
  *
- *   npx tsc -b && npx tsx bench/steps.ts      BENCH_SECONDS (a part), BENCH_SIMULATIONS
+ *   npx tsc -b && npx tsx bench/steps.ts      BENCH_SECONDS (a part), BENCH_SIMULATIONS, BENCH_EPHEMERAL=1 (in memory alone)
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,6 +18,8 @@ import { quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import { call, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 import { cpuByThread, namingThreads } from './thread-cpu.js';
+
+const IS_EPHEMERAL = process.env['BENCH_EPHEMERAL'] === '1';
 
 /** Size of a page of the write-ahead log. */
 const SYNCED_BYTES = 4096;
@@ -40,6 +42,7 @@ async function create(url: string, token: string): Promise<Sim> {
     clock: 'manual',
     calendar: 'always-open',
     start: '2026-01-05T15:00:00Z',
+    ...(IS_EPHEMERAL && { ephemeral: true }),
   })) as { simulationId: string; token: string };
   const { portfolioId } = (await call(url, made.token, 'POST', '/v1/accounts/portfolios', {
     accountId: '11111111-1111-4111-8111-111111111111',
@@ -134,7 +137,11 @@ export async function measureSteps(): Promise<readonly Row[]> {
   const seconds = sizeOf('SECONDS', 5);
   const count = sizeOf('SIMULATIONS', 256);
   return withDirectory(async (directory) => {
-    const env = { ...environmentIn(directory), ...namingThreads(directory) };
+    const env = {
+      ...environmentIn(directory),
+      EPHEMERAL_MAX_BYTES: '4294967296',
+      ...namingThreads(directory),
+    };
     const token = await tokenFor(env);
     const syncs = await measureSyncs(directory, seconds);
     const floor = await measureFloor(directory, seconds);

@@ -12,8 +12,9 @@ const PATIENCE_MS = 1_000;
 /** Limit on the waiting text: a stalled disk must not let memory grow without end; far above the needs of a healthy disk. */
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
-/** Records and operations that a queue in memory collects before it writes them, at most those of a turn. */
+/** Records and operations that a queue in memory collects before it writes them. A reader ends the wait. */
 const MOST_COLLECTED = 512;
+const MOST_COLLECTED_CHARACTERS = 1_048_576;
 
 const DONE = Promise.resolve();
 
@@ -106,7 +107,7 @@ export class WriteQueue {
 
   #acknowledged(outgoing: OutgoingBatch): Promise<void> {
     if (!this.#isInMemory) return outgoing.promise;
-    if (outgoing.count >= MOST_COLLECTED) this.flush();
+    if (outgoing.count >= MOST_COLLECTED || outgoing.characters >= MOST_COLLECTED_CHARACTERS) this.flush();
     return DONE;
   }
 
@@ -143,7 +144,7 @@ export class WriteQueue {
     // Callers have been answered already.
     if (this.#isInMemory) outgoing.promise.catch(() => undefined);
     this.#collecting = outgoing;
-    this.#sendSoon();
+    if (!this.#isInMemory) this.#sendSoon();
     return outgoing;
   }
 
