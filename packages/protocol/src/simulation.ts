@@ -162,6 +162,23 @@ export const ListEquity = closed('ListEquity', {
 });
 export type ListEquity = Static<typeof ListEquity>;
 
+/** Shares of a symbol, or cash, that one contract delivers (D208). */
+const ListedDeliverable = ruled(
+  closed('ListedDeliverable', {
+    symbol: optional(text({ description: 'Symbol of the shares.', examples: ['WBD'] })),
+    quantity: optional(integer(1, 1_000_000, { description: 'Whole shares.' })),
+    cash: optional(positive(moneyBounds, { description: 'Dollars, instead of shares.' })),
+  }),
+  (body, report) => {
+    for (const name of ['symbol', 'quantity'] as const) {
+      if (body.cash !== undefined && body[name] !== undefined)
+        report.field(name, 'should not exist together with cash');
+      if (body.cash === undefined && body[name] === undefined)
+        report.field(name, 'must be given, or cash instead of shares');
+    }
+  },
+);
+
 export const ListOption = ruled(
   closed('ListOption', {
     assetClass: exactly('OPTION'),
@@ -181,6 +198,8 @@ export const ListOption = ruled(
     deliverable: optional(
       integer(1, 1_000_000, { description: 'Shares per contract; absent = the multiplier.' }),
     ),
+    // All that one contract delivers, shares of its underlying among it.
+    deliverables: optional(list(ListedDeliverable, { min: 1, max: 10 })),
     tickSize: optional(price()),
   }),
   (body, report) => {

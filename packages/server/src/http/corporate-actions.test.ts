@@ -202,3 +202,73 @@ describe('a change of the symbol', () => {
     expect((await get('tax-lots')).data).toMatchObject([{ symbol: 'NEWX', quantity: 50, costBasis: 1500 }]);
   });
 });
+
+describe('deliverables of a contract', () => {
+  const T1 = 'XYZ1260220C00025000';
+  const all = [{ symbol: 'XYZ', quantity: 100 }, { symbol: 'WBDX', quantity: 24 }, { cash: 5.58 }];
+  const list = (entry: object) =>
+    client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'OPTION', symbol: T1, underlying: 'XYZ', ...entry }],
+    });
+
+  it('are read back as they were listed, and cover a written call together', async () => {
+    expect((await list({ deliverables: all })).status).toBe(200);
+    const { body } = await client.get(`/v1/market-data/instruments?symbol=${T1}`);
+    expect(body.data).toMatchObject([{ underlying: 'XYZ', deliverable: 100, deliverables: all }]);
+    await quote('WBDX', 25);
+    await quote(T1, 12);
+    await advance();
+    for (const [symbol, price] of [
+      ['XYZ', 30],
+      ['WBDX', 25],
+      [T1, 12],
+    ] as const)
+      await quote(symbol, price);
+    ({ portfolioId } = (await openPortfolio(client, { initialCash: 10_000, portfolioType: 'CASH' })) as {
+      portfolioId: string;
+    });
+    path = `/v1/accounts/portfolios/${portfolioId}`;
+    await order('XYZ', 100);
+    const write = { positionIntent: 'SELL_TO_OPEN' };
+    const { body: refused, status } = await client.post('/v1/orders', {
+      ...{
+        portfolioId,
+        symbol: T1,
+        assetClass: 'OPTION',
+        orderType: 'MARKET',
+        quantity: 1,
+        timeInForce: 'DAY',
+      },
+      ...write,
+    });
+    expect([status, refused.message]).toEqual([403, expect.stringMatching(/level/i)]);
+    await order('WBDX', 24);
+    await order(T1, 1, write);
+    const equities = (await get('equities')) as unknown as Body[];
+    const reserved = Object.fromEntries(equities.map((one) => [one.symbol, one.reservedQuantity]));
+    expect(reserved).toMatchObject({ XYZ: 100, WBDX: 24 });
+  });
+
+  it('are rejected without the underlying, twice, or in a wrong form', async () => {
+    const cases = [
+      [{ deliverables: [{ symbol: 'WBDX', quantity: 24 }] }, '.deliverables must contain shares of XYZ'],
+      [{ deliverables: all, deliverable: 99 }, '.deliverable must be the quantity of XYZ in deliverables'],
+      [{ deliverables: [all[0], { symbol: T1, quantity: 1 }] }, '.deliverables.1.symbol must be an equity'],
+      [{ deliverables: [all[0], all[0]] }, '.deliverables must name each symbol, and cash, at most once'],
+      [
+        { deliverables: [{ symbol: 'XYZ' }] },
+        '.deliverables.0.quantity must be given, or cash instead of shares',
+      ],
+      [
+        { deliverables: [{ ...all[0], cash: 1 }] },
+        '.deliverables.0.symbol should not exist together with cash',
+      ],
+      [{ deliverables: [all[0], { cash: 0 }] }, '.deliverables.1.cash must be a positive number'],
+    ] as const;
+    for (const [entry, message] of cases) {
+      const { status, body } = await list(entry);
+      expect(status).toBe(400);
+      expect(body.message).toContain(`instruments.0${message}`);
+    }
+  });
+});

@@ -8,6 +8,7 @@ import {
   type FutureContract,
   type IndexUnderlying,
   type Instrument,
+  isLongAsOsi,
   lastTradeDateOf,
   marginOf,
   Money,
@@ -99,11 +100,44 @@ function optionOf(entry: ListedOf<'OPTION'>, classOf: ClassOf): OptionContract |
     },
     classOf,
   );
-  return (
-    contract ?? {
-      problem: ' must have an OSI symbol: a root of at most six characters, a strike in thousandths',
-    }
-  );
+  if (contract === undefined)
+    return { problem: ' must have an OSI symbol: a root of at most six characters, a strike in thousandths' };
+  return entry.deliverables === undefined ? contract : delivering(contract, entry, classOf);
+}
+
+/** A contract with all that it delivers (D208). */
+function delivering(
+  contract: OptionContract,
+  { deliverable, deliverables = [] }: ListedOf<'OPTION'>,
+  classOf: ClassOf,
+): OptionContract | Unlistable {
+  const { underlying, settlement } = contract;
+  if (settlement === 'CASH')
+    return { problem: '.deliverables should not exist for a contract that is settled in cash' };
+  const names = deliverables.map(({ symbol = '' }) => symbol.toUpperCase());
+  if (new Set(names).size < names.length)
+    return { problem: '.deliverables must name each symbol, and cash, at most once' };
+  let own: number | undefined;
+  let cash: Money | undefined;
+  const others: { symbol: string; shares: number }[] = [];
+  for (const [index, one] of deliverables.entries()) {
+    if (one.cash !== undefined) cash = moneyOf(one.cash);
+    if (one.symbol === undefined || one.quantity === undefined) continue;
+    const symbol = one.symbol.toUpperCase();
+    if (symbol === underlying) own = one.quantity;
+    else if (isLongAsOsi(symbol) || (classOf(symbol) ?? 'EQUITY') !== 'EQUITY')
+      return { problem: `.deliverables.${index}.symbol must be an equity` };
+    else others.push({ symbol, shares: one.quantity });
+  }
+  if (own === undefined) return { problem: `.deliverables must contain shares of ${underlying}` };
+  if (deliverable !== undefined && deliverable !== own)
+    return { problem: `.deliverable must be the quantity of ${underlying} in deliverables` };
+  return {
+    ...contract,
+    deliverable: own,
+    ...(others.length > 0 && { others }),
+    ...(cash !== undefined && { cash }),
+  };
 }
 
 /** The four fields of an OSI symbol. */

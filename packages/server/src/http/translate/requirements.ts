@@ -4,6 +4,8 @@ import {
   type BrokerConfiguration,
   canonicalSymbol,
   type ClassOf,
+  type Delivering,
+  flagLacking,
   type Holding,
   type HouseRates,
   type HypotheticalBook,
@@ -25,6 +27,7 @@ import {
   type Underlying,
   unknownDeliverable,
   valuationOf,
+  withOthersInCash,
 } from '@sandpit/core';
 import type { PortfolioMargin, Requirements, RequirementsBody } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
@@ -101,6 +104,8 @@ export function hypotheticalBook(
       const isNeeded = body.marginType === 'PORTFOLIO' || (quantities.get(symbol) ?? 0) < 0;
       if (isNeeded && !isPriced(instrument.underlying) && !isPriced(rootOfOsi(symbol)))
         missing.add(instrument.underlying);
+      for (const other of instrument.others ?? [])
+        if (isNeeded && !isPriced(other.symbol)) missing.add(other.symbol);
     }
     for (const symbol of missing) problems.push(`prices must contain ${symbol}`);
   }
@@ -108,12 +113,17 @@ export function hypotheticalBook(
   const house = houseOf(brokers, body.brokerId);
   if (house === undefined) return refuse(400, `brokerId must be one of ${[...brokers.keys()].join(', ')}`);
   const holdings: Holding[] = [];
+  const delivering: Delivering = [];
   const underlyings = new Map<string, Underlying>();
   for (const [symbol, instrument] of held) {
     const quantity = quantities.get(symbol) ?? Quantity.zero;
     const mark = prices.get(symbol);
     if (mark === undefined) continue;
-    holdings.push({ instrument, quantity, mark });
+    const isOption = instrument.assetClass === 'OPTION';
+    if (isOption && instrument.others !== undefined)
+      delivering.push({ place: holdings.length, contract: instrument });
+    const valued = isOption ? withOthersInCash(instrument, (one) => prices.get(one)) : instrument;
+    holdings.push({ instrument: valued, quantity, mark });
     if (instrument.assetClass !== 'OPTION') continue;
     const { underlying } = instrument;
     const stock = brokerage.instrument(underlying, now);
@@ -123,6 +133,7 @@ export function hypotheticalBook(
       dividends: brokerage.options.dividendsOn(underlying),
     });
   }
+  flagLacking(holdings, delivering, (symbol) => quantities.get(symbol) ?? 0);
   return {
     marginType: body.marginType,
     engine: body.portfolioMarginEngineType,
