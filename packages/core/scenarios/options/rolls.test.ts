@@ -255,6 +255,17 @@ describe('D270: shapes without a name', () => {
     expect(heldIn(m, portfolio)).toEqual({ [CALL(200)]: 2, [CALL(210)]: -6 });
   });
 
+  it('a resting order of three to one fills at whole prices whose net is its limit', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 100_000 });
+    m.quote(CALL(200), '5.89', '6.00', { bidSize: 50, askSize: 50 });
+    const order = m.place(portfolio, custom(`+3 ${CALL(210)}, -1 ${CALL(200)}`, 'SELL_TO_OPEN', '1.25'));
+    m.quote(CALL(200), '6.00', '6.10', { bidSize: 50, askSize: 50 });
+    // 0.10 more than at the touches: 0.03333333 on each bought call, the rest from the sold one.
+    const [bought, sold] = m.executions(order);
+    expect([bought?.price, sold?.price]).toEqual([158_333_333, 599_999_999]);
+  });
+
   it('a jade lizard in a CASH portfolio reserves the strike of the put and the width of the call spread', () => {
     const m = market();
     m.quote('AAPL', '104.99', '105.01');

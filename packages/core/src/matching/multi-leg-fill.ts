@@ -105,18 +105,12 @@ function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Pr
     if (sideOf(positionIntent) === 'BUY' && (best === undefined || ratio < (legs[best]?.ratio ?? 0)))
       best = index;
   });
-  if (best !== undefined) {
-    prices[best] = Price.ofUnits((prices[best] ?? 0) + more / (legs[best]?.ratio ?? 1));
-    return prices;
-  }
-  let left = more;
-  const dearestFirst = legs.map((_, index) => index).sort((a, b) => (touches[b] ?? 0) - (touches[a] ?? 0));
-  for (const index of dearestFirst) {
-    const ratio = legs[index]?.ratio ?? 1;
-    const taken = Math.min(left / ratio, Math.max(0, (prices[index] ?? 0) - CENT));
-    prices[index] = Price.ofUnits((prices[index] ?? 0) - taken);
-    left -= taken * ratio;
-  }
+  if (best === undefined) return cheapened(legs, touches, more);
+  const { ratio } = legs[best] ?? { ratio: 1 };
+  prices[best] = Price.ofUnits((prices[best] ?? 0) + Math.trunc(more / ratio));
+  // Prices are whole units: a rest that does not divide by the ratio is taken from a sold leg of one contract.
+  const single = legs.findIndex((leg) => leg.ratio === 1 && sideOf(leg.positionIntent) === 'SELL');
+  if (single !== -1) prices[single] = Price.ofUnits((prices[single] ?? 0) - (more % ratio));
   return prices;
 }
 

@@ -1333,11 +1333,16 @@ function noteNet(
   if (limit !== undefined) {
     const size = limit < 0n ? -limit : limit;
     const most = isPackage && !buys ? -size : limit;
-    insist(isPackage || buys ? unitPrice <= most : unitPrice >= most, 'an order fills beyond its limit');
+    // Prices of legs are rounded to their unit, so that those of several contracts a unit differ by less than their number.
+    const ratios = legs.map(({ ratio }) => ratio);
+    const rounded = ratios.some((ratio) => ratio > 1n) ? ratios.reduce((sum, ratio) => sum + ratio, 0n) : 0n;
+    const isWithin = isPackage || buys ? unitPrice <= most + rounded : unitPrice >= most;
+    insist(isWithin, 'an order fills beyond its limit');
     const isAtLimit = isPackage && executions[0]?.rule === 'RESTING_LIMIT';
     // A sale of all legs yields at least a cent for each.
     const isLeast = legs.every((leg) => !leg.buys) && executions.every(({ price }) => price === 1_000_000);
-    insist(!isAtLimit || unitPrice === most || isLeast, 'the prices of the legs do not add up to the net');
+    const off = unitPrice < most ? most - unitPrice : unitPrice - most;
+    insist(!isAtLimit || off <= rounded || isLeast, 'the prices of the legs do not add up to the net');
   }
   if (!isPackage) return;
   for (const { leg = 0, rule, price, quote } of executions) {
