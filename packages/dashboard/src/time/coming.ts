@@ -35,21 +35,22 @@ const nameOf = ({ name, portfolioId }: Named): string => name ?? portfolioId.sli
 /** Effect of a corporate action on the shares of its symbol, after the symbol. */
 export function actionText({ type, ratio, rate, newSymbol, cashPerShare }: AnnouncedAction): string {
   const rates = typeof ratio === 'object' ? `${ratio.new} for ${ratio.old}` : `${ratio ?? 0} for 1`;
-  const forShares = newSymbol === undefined ? [] : [`${rates} ${newSymbol}`];
+  const each = typeof ratio === 'object' ? `${ratio.new} ${newSymbol ?? ''} for ${ratio.old}` : undefined;
+  const forShares = newSymbol === undefined ? [] : [each ?? `${ratio ?? 0} ${newSymbol} a share`];
   const forCash = cashPerShare === undefined ? [] : [`${money(cashPerShare)} a share`];
   switch (type) {
     case 'SPLIT':
       return `splits ${rates}`;
     case 'STOCK_DIVIDEND':
-      return `stock dividend of ${(rate ?? 0) * 100} %`;
+      return `pays a stock dividend of ${quantity((rate ?? 0) * 100)} %`;
     case 'SYMBOL_CHANGE':
-      return `becomes ${newSymbol ?? ''}`;
+      return `changes its symbol to ${newSymbol ?? ''}`;
     case 'SPIN_OFF':
       return `spins off ${forShares.join('')}`;
     case 'MERGER':
-      return `merges: ${[...forShares, ...forCash].join(' and ')}`;
+      return `is acquired for ${[...forShares, ...forCash].join(' and ')}`;
     case 'DELISTING':
-      return cashPerShare === 0 ? 'is delisted as worthless' : `is delisted: ${forCash.join('')}`;
+      return cashPerShare === 0 ? 'is delisted as worthless' : `is delisted for ${forCash.join('')}`;
     case 'CASH_DIVIDEND':
     case 'SPECIAL_DIVIDEND':
       return 'dividend';

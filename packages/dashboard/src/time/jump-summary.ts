@@ -4,11 +4,13 @@ import { change } from '../format.ts';
 
 type Happened = Pick<Activity, 'category' | 'type'>;
 
+const NAMED_ACTIONS = new Set(['DIVIDEND', 'SPECIAL_DIVIDEND', 'SPLIT']);
+
 /** Kinds of activities that a summary counts, in its order. */
 const KINDS: readonly (readonly [one: string, many: string, is: (activity: Happened) => boolean])[] = [
   ['fill', 'fills', ({ category }) => category === 'EXECUTION'],
   ['trade settled', 'trades settled', ({ type }) => type === 'SETTLED'],
-  ['dividend', 'dividends', ({ type }) => type === 'DIVIDEND'],
+  ['dividend', 'dividends', ({ type }) => type === 'DIVIDEND' || type === 'SPECIAL_DIVIDEND'],
   [
     'option exercised, assigned or expired',
     'options exercised, assigned or expired',
@@ -18,6 +20,11 @@ const KINDS: readonly (readonly [one: string, many: string, is: (activity: Happe
   ['liquidation', 'liquidations', ({ type }) => type === 'LIQUIDATION'],
   ['order expired', 'orders expired', ({ category, type }) => category === 'ORDER' && type === 'EXPIRED'],
   ['split', 'splits', ({ type }) => type === 'SPLIT'],
+  [
+    'other corporate action',
+    'other corporate actions',
+    ({ category, type }) => category === 'CORPORATE_ACTION' && !NAMED_ACTIONS.has(type),
+  ],
 ];
 
 /** `3 trades settled, 1 dividend, equity +$210.40`; `Nothing happened` without activities and change. */
