@@ -94,7 +94,7 @@ export const EvaluationMarket = ruled(
     regime: optional(regime),
   }),
   (body, report) => {
-    ruleOf(CompetitionMarket)?.(body, report as never);
+    ruleOf(CompetitionMarket)?.(body, report);
     const { feed, start, end } = body;
     if (body.regime === undefined) return;
     if (typeof feed === 'string' && feed !== 'synthetic')

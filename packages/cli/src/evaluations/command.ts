@@ -15,6 +15,8 @@ const SUITES = ['name', 'scenarios', 'tasks', 'digest'];
 const SUMMARY = ['entrant', 'cells', 'abandoned', 'mean', 'stderr', 'tasksPassed', 'requests', 'wallSeconds'];
 const PAIRS = ['a', 'b', 'cells', 'mean', 'stderr', 'wins', 'losses', 'ties'];
 const RANKS = ['rank', 'entrant', 'score', 'stderr', 'cells', 'abandoned', 'tasksPassed', 'requests'];
+/** Rows of a leaderboard that are printed. */
+const MOST_RANKS = 500;
 /** Exit code of a run that failed for a reason of Sandpit, not of a command. */
 const FAILED = 70;
 
@@ -73,7 +75,8 @@ export function addEvaluations(program: Command, surroundings: EvaluationSurroun
     .command('leaderboard <evaluationId>')
     .description('Print the leaderboard.')
     .action(async (evaluationId: string) => {
-      const { rows } = await (await client()).call('getEvaluationLeaderboard', { params: { evaluationId } });
+      const request = { params: { evaluationId }, query: { limit: MOST_RANKS } };
+      const { rows } = await (await client()).call('getEvaluationLeaderboard', request);
       printRows(out, rows, RANKS);
     });
   evaluations

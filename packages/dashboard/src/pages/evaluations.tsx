@@ -228,8 +228,10 @@ function Facts({
   );
 }
 
-const intervalText = (ci95: readonly [number, number] | readonly number[] | undefined): string =>
-  ci95 === undefined ? '–' : `${scoreText(ci95[0] ?? 0)} to ${scoreText(ci95[1] ?? 0)}`;
+const intervalText = (ci95: Summary['ci95']): string => {
+  const [low, high] = ci95 ?? [];
+  return low === undefined || high === undefined ? '–' : `${scoreText(low)} to ${scoreText(high)}`;
+};
 
 const SUMMARY: readonly Column<Summary>[] = [
   { title: 'Entrant', isLong: true, cell: ({ entrant }) => entrant },

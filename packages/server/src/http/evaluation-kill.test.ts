@@ -217,7 +217,7 @@ it('an entrant: a kill in the middle of its run, at its end and while it is sett
     /ed/.test(entrant as string),
   );
   expect(results).toHaveLength(4);
-  const [spared, ...others] = results.toReversed().map(({ entrant: _, ...result }) => result as Body);
+  const [spared, ...others] = results.toReversed().map(({ entrant: _, ...result }) => result);
   expect(spared.metrics.endEquity).not.toBe(100_000);
   for (const other of others) expect(other).toEqual(spared);
   await app.close();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { type Body, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
 
 /** Daily bars of two shares in March 2013. */
@@ -132,4 +133,103 @@ it('cells: no answer shows a ticker or a date of the recording, and each cell ha
   );
   const hold = rows.find(({ entrant }) => entrant === 'baseline:hold');
   expect(hold?.calls.orders).toBe(2);
+});
+
+it('cells: other doors and repeated keys tell an entrant nothing of the recording, of other cells, or after its end', async () => {
+  const created = await owner.post('/v1/evaluations', {
+    name: 'Doors',
+    scenarios: [scenario('secret scenario', {}, { seeds: ['secret seed'] })],
+    trials: 2,
+    score: 'timeWeightedReturn',
+  });
+  const at = `/v1/evaluations/${created.body.evaluationId as string}`;
+  const { body: entered } = await owner.post(`${at}/entries`, { entrant: 'secret entrant' });
+  const [first, second] = entered.cells as { token: string; portfolioId: string; simulationId: string }[];
+  if (first === undefined || second === undefined) throw new Error('there are no two cells');
+  const buy = async ({ token, portfolioId }: typeof first): Promise<number> => {
+    const client = test.withToken(token);
+    const { rules } = (await client.get('/v1/evaluation')).body as { rules: { symbols: string[] } };
+    const order = { symbol: rules.symbols[0], orderType: 'MARKET', limitPrice: undefined, quantity: 1 };
+    const { status } = await client.post('/v1/orders', orderBody(portfolioId, order), {
+      'idempotency-key': 'one',
+    });
+    return status;
+  };
+  // A key that another cell has used is free.
+  expect([await buy(first), await buy(second)]).toEqual([201, 201]);
+  const client = test.withToken(first.token);
+  // A ticker of the recording is refused as one that nobody has.
+  const [real, invented] = await Promise.all(
+    ['ZEBRA', 'QQQQQ'].map(async (symbol) => [
+      (await client.post('/v1/orders', orderBody(first.portfolioId, { symbol }))).text.replaceAll(symbol, ''),
+      (await client.get(`/v1/market-data/quote/${symbol}`)).text,
+      (await client.get(`/v1/market-data/bars/${symbol}?timeframe=1Day`)).text,
+    ]),
+  );
+  expect(real).toEqual(invented);
+  const send = alpacaSender(test, await keyPairOf(client, first.portfolioId));
+  const seen = await Promise.all(
+    ['/v2/account', '/v2/assets', '/v2/orders?status=all', '/v2/positions', '/v2/clock'].map(async (path) =>
+      JSON.stringify((await send('GET', path)).body),
+    ),
+  );
+  const counted = ((await owner.get(at)).body.matrix as Body[])[0].calls.requests as number;
+  expect(counted).toBeGreaterThanOrEqual(8 + seen.length);
+  for (const hidden of [
+    'secret',
+    second.simulationId,
+    second.portfolioId,
+    created.body.evaluationId as string,
+  ])
+    expect(seen.join()).not.toContain(hidden);
+  expect(seen.join()).not.toMatch(OF_THE_RECORDING);
+  await client.post('/v1/evaluation/finish');
+  const late = await send('POST', '/v2/orders', {
+    symbol: 'ANY',
+    qty: '1',
+    side: 'buy',
+    type: 'market',
+    time_in_force: 'day',
+  });
+  expect(late.status).toBe(422);
+});
+
+it('tools: a cell has those of its run, and none that create, push or fork', async () => {
+  const created = await owner.post('/v1/evaluations', {
+    name: 'Tools',
+    scenarios: [scenario('one', {}, { instructions: 'Earn something.' })],
+    score: 'timeWeightedReturn',
+  });
+  const entered = await owner.post(`/v1/evaluations/${created.body.evaluationId as string}/entries`, {
+    entrant: 'mia',
+  });
+  const { token } = (entered.body.cells as { token: string }[])[0] as { token: string };
+  const ask = async (by: string, method: string, params: object = {}): Promise<Body> => {
+    const { body: text } = await test.app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { authorization: `Bearer ${by}`, accept: 'application/json, text/event-stream' },
+      payload: { jsonrpc: '2.0', id: 1, method, params },
+    });
+    const body = JSON.parse(text) as Body;
+    return body.result ?? body.error;
+  };
+  const namesFor = async (by: string): Promise<string[]> =>
+    ((await ask(by, 'tools/list')).tools as Body[]).map(({ name }) => name as string);
+  const names = await namesFor(token);
+  expect(names.filter((name) => name === 'advance')).toHaveLength(1);
+  expect(names).toEqual(expect.arrayContaining(['get_run', 'finish_run', 'report_usage', 'place_order']));
+  for (const name of ['create_simulation', 'fork', 'update_market', 'script'])
+    expect(names).not.toContain(name);
+  expect(await namesFor(owner.token ?? '')).not.toContain('get_run');
+  const call = async (name: string, given: object = {}): Promise<Body> =>
+    (await ask(token, 'tools/call', { name, arguments: given })).structuredContent;
+  expect((await call('get_run')).result).toMatchObject({
+    instructions: 'Earn something.',
+    status: 'RUNNING',
+  });
+  expect((await call('update_market', { quotes: [] })).error).toBeDefined();
+  expect((await call('advance', { by: 'PT1H', speed: 9 })).error.statusCode).toBe(400);
+  expect((await call('advance', { by: 'P30D' })).result.now).toBe((await call('get_run')).result.end);
+  expect((await call('finish_run')).error.code).toBe('EVALUATION_NOT_RUNNING');
 });
