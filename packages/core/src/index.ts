@@ -45,7 +45,13 @@ export type { Halt } from './market/halts.js';
 export type { Bar, Quote, UsualDay } from './market/quote.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
 export { announcementOf } from './commands/market/market-setup.js';
-export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
+export type {
+  AnnouncedRatio,
+  CashDividend,
+  CorporateAction,
+  ShareRatio,
+  Split,
+} from './corporate-actions/corporate-action.js';
 export {
   ACTION_MEMORY_DAYS,
   actionIdOf,

@@ -48,7 +48,8 @@ export const ACTIONS_FILE = 'corporate_actions.csv';
 const ACTIONS_HEADER =
   'ex_date,symbol,type,split_new_for_old,cash_per_share,declared,new_symbol,basis_percent,pay_date';
 
-function actionLine(action: CorporateAction): string {
+/** The line of an action in a recording. */
+export function actionLine(action: CorporateAction): string {
   const { exDate, symbol, type } = action;
   const split = splitOf(action)?.ratio;
   const given = 'ratio' in action ? wholeRatio(action.ratio) : undefined;

@@ -1,5 +1,5 @@
 import { Price, TradingDate } from '@sandpit/core';
-import type { CorporateAction } from '@sandpit/core';
+import type { AnnouncedRatio, CorporateAction, ShareRatio } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
@@ -46,14 +46,14 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
       const basisPercent = Number(basis);
       if (!/^\d{1,2}(\.\d{1,4})?$/.test(basis) || basisPercent <= 0)
         throw bad('not a percentage of the cost between 0 and 100, with at most four decimals', basis);
-      return { type: 'SPIN_OFF', ...common, newSymbol: newSymbolOf(), ratio: ratioOf(), basisPercent };
+      return { type: 'SPIN_OFF', ...common, newSymbol: newSymbolOf(), ratio: sharesOf(), basisPercent };
     }
     case 'merger': {
       const isForShares = ratio !== '' || newSymbol !== '';
       return {
         type: 'MERGER',
         ...common,
-        ...(isForShares && { newSymbol: newSymbolOf(), ratio: ratioOf() }),
+        ...(isForShares && { newSymbol: newSymbolOf(), ratio: sharesOf() }),
         ...((cash !== '' || !isForShares) && { cashPerShare: amountOf(), ...payDate() }),
       };
     }
@@ -66,8 +66,15 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
       return undefined;
   }
 
-  function ratioOf(): { readonly new: number; readonly old: number } {
-    const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);
+  /** New shares for old ones, or for one: `1:3`, `0.241917`. */
+  function sharesOf(): AnnouncedRatio {
+    if (!/^\d{1,6}(\.\d{1,6})?$/.test(ratio)) return ratioOf();
+    if (Number(ratio) === 0) throw bad('not a ratio of shares (new:old, or a decimal)', ratio);
+    return Number(ratio);
+  }
+
+  function ratioOf(): ShareRatio {
+    const parts = /^([1-9]\d{0,6}):([1-9]\d{0,6})$/.exec(ratio);
     if (!parts) throw bad('not a split ratio (new:old)', ratio);
     return { new: Number(parts[1]), old: Number(parts[2]) };
   }

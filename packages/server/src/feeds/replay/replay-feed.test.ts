@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { Instant, Price, Quantity, TradingDate, calendarById } from '@sandpit/core';
+import { hasSameTerms, Instant, Price, Quantity, TradingDate, calendarById } from '@sandpit/core';
+import type { CorporateAction } from '@sandpit/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { catalogEntry } from '../catalog.js';
 import { feedContract } from '../feed.contract.js';
 import type { MarketEvent } from '../feed.js';
+import { actionLine } from '../live/recorder.js';
 import { ReplayArchive } from './archive.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { checkRecording } from './check-recording.js';
@@ -575,6 +577,66 @@ describe('A damaged recording', () => {
     await expect(told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-06T00:00:00Z'))).rejects.toThrow(
       /line 2: not a size/,
     );
+  });
+});
+
+describe('Corporate actions of a recording', () => {
+  const HEADER =
+    'ex_date,symbol,type,split_new_for_old,cash_per_share,declared,new_symbol,basis_percent,pay_date\n';
+  const of = { symbol: 'X', exDate: TradingDate.of('2024-03-04') };
+
+  test('of all types are read as the recorder writes them', async () => {
+    const actions: readonly CorporateAction[] = [
+      { type: 'SPLIT', ...of, ratio: { new: 3, old: 2 } },
+      { type: 'CASH_DIVIDEND', ...of, amountPerShare: Price.of('0.25') },
+      {
+        type: 'SPECIAL_DIVIDEND',
+        ...of,
+        amountPerShare: Price.of('15'),
+        payDate: TradingDate.of('2024-03-12'),
+      },
+      { type: 'STOCK_DIVIDEND', ...of, rate: 0.1 },
+      { type: 'SYMBOL_CHANGE', ...of, newSymbol: 'Y' },
+      { type: 'SPIN_OFF', ...of, newSymbol: 'WBD', ratio: 0.241917, basisPercent: 23.48 },
+      {
+        type: 'MERGER',
+        ...of,
+        newSymbol: 'T',
+        ratio: { new: 1437, old: 1000 },
+        cashPerShare: Price.of('53.75'),
+      },
+      { type: 'MERGER', ...of, cashPerShare: Price.of('95') },
+      { type: 'DELISTING', ...of, cashPerShare: Price.of('0') },
+    ];
+    for (const action of actions) {
+      const feed = await feedOf({
+        'daily_bars.csv': DAILY,
+        'corporate_actions.csv': `${HEADER}${actionLine(action)}\n`,
+      });
+      const [read] = feed.corporateActions();
+      expect(read !== undefined && hasSameTerms(read, action), JSON.stringify(read)).toBe(true);
+    }
+  });
+
+  test('give ratios of shares as decimals or as new:old', async () => {
+    const rows = '2024-03-04,X,spin_off,0.241917,,,WBD,23.48,\n2024-03-05,X,merger,1:3,,,T,,\n';
+    const feed = await feedOf({ 'daily_bars.csv': DAILY, 'corporate_actions.csv': HEADER + rows });
+    expect(feed.corporateActions()).toMatchObject([{ ratio: 0.241917 }, { ratio: { new: 1, old: 3 } }]);
+  });
+
+  test.each([
+    ['X,spin_off,0,,,WBD,23.48,', /line 2: not a ratio of shares/],
+    ['X,spin_off,0.2419171,,,WBD,23.48,', /line 2: not a split ratio/],
+    ['X,spin_off,1:3,,,WBD,100,', /line 2: not a percentage of the cost/],
+    ['X,spin_off,1:3,,,,10,', /line 2: not the symbol of new shares/],
+    ['X,symbol_change,,,,X,,', /line 2: not the symbol of new shares/],
+    ['X,merger,,,,,,', /line 2: not an amount above zero/],
+    ['X,stock_dividend,1:2,,,,,', /line 2: not the ratio of a stock dividend/],
+    ['X,delisting,,-1,,,,', /line 2: not an amount/],
+    ['X,special_dividend,,1,,,,soon', /line 2: not a date/],
+  ])('with %s are refused with file and line', async (row, message) => {
+    const text = `${HEADER}2024-03-04,${row}\n`;
+    await expect(feedOf({ 'daily_bars.csv': DAILY, 'corporate_actions.csv': text })).rejects.toThrow(message);
   });
 });
 
