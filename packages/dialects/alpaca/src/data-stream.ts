@@ -1,4 +1,7 @@
-/** `/v2/{feed}` and `/v1beta1/{feed}`: quotes, trades and bars of the symbols that a client subscribes to. */
+/**
+ * `/v2/{feed}` and `/v1beta1/{feed}`: quotes, trades and bars of the symbols that a client subscribes to; `/v1beta1/news`, on which a simulated
+ * market has nothing to send.
+ */
 import { decode, encode } from '@msgpack/msgpack';
 import type { Desk, SocketEnd, SocketLogin, Visit } from '@sandpit/dialect-port';
 import { type Channel, EVERYTHING, liveDataOf, type MarketMessage, minuteAt } from './live-data.js';
@@ -23,7 +26,7 @@ export class DataStream {
   readonly #visit: Visit;
   readonly #login: SocketLogin;
   readonly #isPacked: boolean;
-  readonly #isOfOptions: boolean;
+  readonly #subject: 'stocks' | 'options' | 'news';
   readonly #wanted: Readonly<Record<Channel, Set<string>>> = {
     trades: new Set(),
     quotes: new Set(),
@@ -36,13 +39,14 @@ export class DataStream {
     statuses: new Set(),
     lulds: new Set(),
   };
+  readonly #news = new Set<string>();
   #isFollowing = false;
 
   constructor(visit: Visit) {
     const { url, headers } = visit.head;
     this.#visit = visit;
     this.#isPacked = headers['content-type'] === 'application/msgpack';
-    this.#isOfOptions = url.includes('/v1beta1/');
+    this.#subject = url.includes('/v1beta1/news') ? 'news' : url.includes('/v1beta1/') ? 'options' : 'stocks';
     this.#login = visit.login((why) => this.#end(why));
     visit.onMessage((bytes) => void this.#hear(Buffer.from(bytes)));
     this.#send({ T: 'success', msg: 'connected' });
@@ -78,14 +82,14 @@ export class DataStream {
     const channels = this.#channels();
     for (const [name, wanted] of channels) {
       const symbols = symbolsIn(message, name);
-      if (this.#isOfOptions && symbols.includes(EVERYTHING))
+      if (this.#subject === 'options' && symbols.includes(EVERYTHING))
         return this.#error(410, 'invalid subscribe action for this feed');
       if (new Set([...wanted, ...symbols]).size > MOST_SYMBOLS)
         return this.#error(405, 'symbol limit exceeded');
     }
     for (const [name, wanted] of channels) for (const symbol of symbolsIn(message, name)) wanted.add(symbol);
     this.#tellSubscriptions();
-    if (this.#isFollowing) return;
+    if (this.#isFollowing || this.#subject === 'news') return;
     this.#isFollowing = true;
     liveDataOf(desk).follow({
       connection: this.#visit,
@@ -103,7 +107,8 @@ export class DataStream {
   }
 
   #channels(): [string, Set<string>][] {
-    if (this.#isOfOptions) return OF_OPTIONS.map((name) => [name, this.#wanted[name]]);
+    if (this.#subject === 'news') return [['news', this.#news]];
+    if (this.#subject === 'options') return OF_OPTIONS.map((name) => [name, this.#wanted[name]]);
     return [
       ...OF_STOCKS.map((name) => [name, this.#wanted[name]] as const),
       ...Object.entries(this.#idle),
@@ -115,7 +120,7 @@ export class DataStream {
     this.#send({
       T: 'subscription',
       ...Object.fromEntries(this.#channels().map(([name, wanted]) => [name, [...wanted]])),
-      ...(!this.#isOfOptions && { corrections: trades, cancelErrors: trades }),
+      ...(this.#subject === 'stocks' && { corrections: trades, cancelErrors: trades }),
     });
   }
 

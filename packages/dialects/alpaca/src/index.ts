@@ -32,7 +32,7 @@ const dialect: Dialect = {
   sockets: [
     { path: /^\/stream$/, visit: (visit) => new TradeUpdates(visit) },
     {
-      path: /^\/(v2\/(test|iex|sip|delayed_sip)|v1beta1\/(indicative|opra))$/,
+      path: /^\/(v2\/(test|iex|sip|delayed_sip)|v1beta1\/(indicative|opra|news))$/,
       greets: true,
       visit: (visit) => new DataStream(visit),
     },

@@ -260,6 +260,12 @@ it('the data stream of options sends conditions as text, as its clients decode t
   expect(tradedAt).toBe(quotedAt);
 });
 
+it('the stream of news acknowledges subscriptions, to every symbol too', async () => {
+  const listener = await loggedIn('/v1beta1/news');
+  listener.send({ action: 'subscribe', news: ['AAPL', '*'], quotes: ['AAPL'] });
+  expect(await listener.told({ T: 'subscription' })).toEqual({ T: 'subscription', news: ['AAPL', '*'] });
+});
+
 it.each(PATHS)('%s: accepts messages of 16 KiB before the login, of 64 KiB after it', async (path) => {
   const padded = (message: object, bytes: number): string => JSON.stringify(message).padEnd(bytes);
   const { keyId: key, secretKey: secret } = account;
