@@ -272,7 +272,11 @@ export class Simulation implements Follower {
     if (actions.length > 0) {
       // Before anything that is due since.
       this.#executor.catchUp(state.now);
-      this.#executor.execute<'AnnounceActions'>(announcementOf(actions), state.now);
+      const { result } = this.#executor.execute<'AnnounceActions'>(announcementOf(actions), state.now);
+      // An action that cannot be announced keeps no other from it.
+      if ('code' in result)
+        for (const action of actions)
+          this.#executor.execute<'AnnounceActions'>(announcementOf([action]), state.now);
     }
     if (isLive(feed)) this.#ageQuotes();
     if (isRecording(feed)) this.#resume(resumed, from);

@@ -476,7 +476,8 @@ export class Simulations {
             brokerage.instrument(action.symbol) !== undefined &&
             !brokerage.state.actions.has(actionIdOf(action)),
         );
-        if (upcoming.length > 0) await this.onLiveMarkets(announcementOf(upcoming));
+        // One by one: an action that cannot be announced keeps no other from it.
+        for (const action of upcoming) await this.onLiveMarkets(announcementOf([action]));
       },
     };
   }

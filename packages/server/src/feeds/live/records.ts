@@ -38,14 +38,17 @@ export function barFrom(told: {
 
 /** A corporate action from a source. */
 export interface SourceAction {
-  /** SPLIT, DIVIDEND, or the source's own word for a type that is not simulated. */
+  /** What it is simulated as; any other text = it is not simulated. */
   readonly type: string;
+  /** The source's own word for it, for actions that lack a field. Absent = the type. */
+  readonly word?: string;
   readonly symbol: string;
   readonly exDate: unknown;
   readonly payDate?: unknown;
   readonly amount?: unknown;
   readonly more?: unknown;
   readonly old?: unknown;
+  readonly newSymbol?: unknown;
 }
 
 /** Adds an action to those that are simulated, or to those that are not (D184). */
@@ -63,20 +66,50 @@ export function actionsFrom(
       actions.push({ type: 'SPLIT', symbol, exDate, ratio: { new: more, old } });
     return;
   }
-  if (type === 'DIVIDEND' && exDate !== undefined) {
+  const payDate = TradingDate.parse(textOf(told.payDate) ?? '');
+  const paid = payDate !== undefined && exDate !== undefined && payDate >= exDate ? { payDate } : {};
+  if ((type === 'DIVIDEND' || type === 'SPECIAL_DIVIDEND') && exDate !== undefined) {
     const amountPerShare = priceFrom(told.amount);
-    const payDate = TradingDate.parse(textOf(told.payDate) ?? '');
-    if (amountPerShare !== undefined)
-      actions.push({
-        type: 'CASH_DIVIDEND',
-        symbol,
-        exDate,
-        ...(payDate !== undefined && payDate >= exDate && { payDate }),
-        amountPerShare,
-      });
+    const kind = type === 'DIVIDEND' ? 'CASH_DIVIDEND' : type;
+    if (amountPerShare !== undefined) actions.push({ type: kind, symbol, exDate, ...paid, amountPerShare });
     return;
   }
-  unsupported.push({ symbol, type, ...(exDate !== undefined && { exDate }) });
+  const other = exDate && otherActionFrom(told, exDate, paid);
+  if (other !== undefined) actions.push(other);
+  else unsupported.push({ symbol, type: told.word ?? type, ...(exDate !== undefined && { exDate }) });
+}
+
+/** A stock dividend, change of a symbol, merger or delisting; `undefined` if a field is missing, or for another type (D208). */
+function otherActionFrom(
+  { type, symbol, ...told }: SourceAction,
+  exDate: TradingDate,
+  paid: { readonly payDate?: TradingDate },
+): CorporateAction | undefined {
+  const of = { symbol, exDate };
+  const more = numberOf(told.more) ?? 0;
+  const old = numberOf(told.old) ?? 1;
+  const newSymbol = textOf(told.newSymbol)?.toUpperCase();
+  const cashPerShare = priceFrom(told.amount);
+  const hasNew = newSymbol !== undefined && newSymbol !== symbol;
+  switch (type) {
+    case 'STOCK_DIVIDEND':
+      return more > 0 && more <= 100 ? { type, ...of, rate: Math.round(more * 1e6) / 1e6 } : undefined;
+    case 'SYMBOL_CHANGE':
+      return hasNew ? { type, ...of, newSymbol } : undefined;
+    case 'MERGER': {
+      if (newSymbol === undefined && cashPerShare !== undefined)
+        return { type, ...of, ...paid, cashPerShare };
+      const isWhole = Number.isInteger(more) && Number.isInteger(old);
+      const ratio = isWhole && old !== 1 ? { new: more, old } : Math.round((more / old) * 1e6) / 1e6;
+      if (!hasNew || !(more > 0) || !(old > 0) || ratio === 0) return undefined;
+      const cash = cashPerShare === undefined ? {} : { cashPerShare, ...paid };
+      return { type, ...of, newSymbol, ratio, ...cash };
+    }
+    case 'DELISTING':
+      return { type, ...of, cashPerShare: 0 as Price };
+    default:
+      return undefined;
+  }
 }
 
 const DAY_MS = 86_400_000;

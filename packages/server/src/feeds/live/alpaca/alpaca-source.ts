@@ -4,6 +4,7 @@ import type { BarQuery } from '../../feed.js';
 import type { UnsupportedAction } from '../../live-feed.js';
 import { arrayOf, objectOf, textOf } from '../json.js';
 import { actionsFrom, barFrom } from '../records.js';
+import type { SourceAction } from '../records.js';
 import { Rest } from '../rest.js';
 import { SourceFailure } from '../source.js';
 import type { LiveSource, SourceAsset, SourceSnapshot } from '../source.js';
@@ -44,6 +45,34 @@ const CONTRACTS_AT_ONCE = 100;
 const MOST_PAGES = 50;
 /** Earliest instant to request. */
 const FIRST_MS = Date.UTC(2016, 0, 1);
+
+/** An action of one of Alpaca's lists. Spin-offs are not simulated: the basis percentage is not in them. */
+function actionTold(kind: string, one: Readonly<Record<string, unknown>>): Omit<SourceAction, 'symbol'> {
+  const exDate = one.ex_date ?? one.effective_date ?? one.process_date;
+  const of = { exDate, payDate: one.payable_date };
+  const forShares = { newSymbol: one.acquirer_symbol, more: one.acquirer_rate, old: one.acquiree_rate };
+  switch (kind) {
+    case 'forward_splits':
+    case 'reverse_splits':
+      return { type: 'SPLIT', exDate, more: one.new_rate, old: one.old_rate };
+    case 'cash_dividends':
+      return { type: one.special === true ? 'SPECIAL_DIVIDEND' : 'DIVIDEND', ...of, amount: one.rate };
+    case 'stock_dividends':
+      return { type: 'STOCK_DIVIDEND', exDate, more: one.rate };
+    case 'name_changes':
+      return { type: 'SYMBOL_CHANGE', exDate, newSymbol: one.new_symbol };
+    case 'cash_mergers':
+      return { type: 'MERGER', ...of, amount: one.rate };
+    case 'stock_mergers':
+      return { type: 'MERGER', ...of, ...forShares };
+    case 'stock_and_cash_mergers':
+      return { type: 'MERGER', ...of, ...forShares, amount: one.cash_rate };
+    case 'worthless_removals':
+      return { type: 'DELISTING', exDate };
+    default:
+      return { type: kind, exDate };
+  }
+}
 
 /** Alpaca's market data (https://docs.alpaca.markets/docs/about-market-data-api). */
 export function alpacaSource(settings: AlpacaSettings): LiveSource {
@@ -216,21 +245,7 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
               (name) => typeof name === 'string' && symbols.includes(name),
             );
             if (typeof symbol !== 'string') continue;
-            actionsFrom(
-              kind === 'forward_splits' || kind === 'reverse_splits'
-                ? { type: 'SPLIT', symbol, exDate: one.ex_date, more: one.new_rate, old: one.old_rate }
-                : kind === 'cash_dividends'
-                  ? {
-                      type: 'DIVIDEND',
-                      symbol,
-                      exDate: one.ex_date,
-                      payDate: one.payable_date,
-                      amount: one.rate,
-                    }
-                  : { type: kind, symbol, exDate: one.ex_date ?? one.effective_date ?? one.process_date },
-              actions,
-              unsupported,
-            );
+            actionsFrom({ symbol, word: kind, ...actionTold(kind, one) }, actions, unsupported);
           }
       }
       return { actions, unsupported };

@@ -159,6 +159,30 @@ it('Alpaca: dividends and splits of the source are announced, others are listed 
   }, WAIT);
 });
 
+it('Alpaca: special and stock dividends, new names, mergers and removals of the source are announced', async () => {
+  const of = { symbol: 'AAPL', process_date: '2026-01-09' };
+  const merger = { acquiree_symbol: 'AAPL', acquirer_symbol: 'T', acquirer_rate: 1.437, acquiree_rate: 1 };
+  fake.actions = {
+    cash_dividends: [{ symbol: 'AAPL', rate: 15, ex_date: '2026-01-09', special: true }],
+    stock_dividends: [{ symbol: 'AAPL', rate: 0.1, ex_date: '2026-01-12' }],
+    stock_and_cash_mergers: [{ ...merger, cash_rate: 53.75, effective_date: '2026-01-14' }],
+    // A second action of that kind on one day, and one without its rate, are left out alone.
+    worthless_removals: [{ ...of, process_date: '2026-01-14' }],
+    stock_mergers: [{ ...merger, acquirer_rate: undefined, effective_date: '2026-01-20' }],
+  };
+  await open();
+  await client.get('/v1/market-data/quote/AAPL');
+  await vi.waitFor(async () => {
+    const { body } = await client.get('/v1/simulation/corporate-actions');
+    expect(body.actions).toMatchObject([
+      { type: 'SPECIAL_DIVIDEND', cashPerShare: 15 },
+      { type: 'STOCK_DIVIDEND', rate: 0.1 },
+      { type: 'MERGER', newSymbol: 'T', ratio: 1.437, cashPerShare: 53.75 },
+    ]);
+    expect(body.unsupported).toEqual([{ symbol: 'AAPL', type: 'stock_mergers', exDate: '2026-01-20' }]);
+  }, WAIT);
+});
+
 it('Alpaca: an untradable symbol is listed and cannot be ordered', async () => {
   fake.assets = [{ symbol: 'AAPL' }, { symbol: 'OLD', tradable: false }];
   await open();

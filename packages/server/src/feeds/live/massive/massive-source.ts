@@ -212,8 +212,9 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
         }
         const dividends = { ticker, 'ex_dividend_date.gte': from, limit: 100 };
         for (const told of arrayOf(objectOf(await rest.get('/v3/reference/dividends', dividends)).results)) {
-          const { ex_dividend_date: exDate, pay_date: payDate, cash_amount: amount } = objectOf(told);
-          actionsFrom({ type: 'DIVIDEND', symbol, exDate, payDate, amount }, actions, unsupported);
+          const { ex_dividend_date: exDate, pay_date: payDate, cash_amount: amount, ...one } = objectOf(told);
+          const type = one.dividend_type === 'SC' ? 'SPECIAL_DIVIDEND' : 'DIVIDEND';
+          actionsFrom({ type, symbol, exDate, payDate, amount }, actions, unsupported);
         }
       }
       return { actions, unsupported };
