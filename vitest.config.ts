@@ -35,6 +35,7 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'scripts/**/*.test.ts',
       'bench/**/*.test.ts',
+      'test/**/*.test.ts',
     ],
     // The embedded broker of sandboxes is what is built, as in the package: Node loads it.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//, /\/sandpit-joined\//] } },

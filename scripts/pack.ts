@@ -1,5 +1,5 @@
 /**
- * Makes the packages that people install out of what is built: `npm run pack -- DIRECTORY [--without DIALECT]… [--release]`. Prints the
+ * Makes the packages that people install out of what is built: `npm run pack -- DIRECTORY [--without DIALECT]… [--release] [--repository URL]`. Prints the
  * paths of the tarballs: those with the binary of SQLite, for this platform or, with `--release`, for all of them, and last the one that
  * depends on them. `--release` also compresses pages as far as possible, which takes ten seconds.
  */
@@ -32,10 +32,14 @@ const FILES = [
 const root = fileURLToPath(new URL('..', import.meta.url));
 const {
   positionals: [given = 'package'],
-  values: { without = [], release: isRelease = false },
+  values: { without = [], release: isRelease = false, repository },
 } = parseArgs({
   allowPositionals: true,
-  options: { without: { type: 'string', multiple: true }, release: { type: 'boolean' } },
+  options: {
+    without: { type: 'string', multiple: true },
+    release: { type: 'boolean' },
+    repository: { type: 'string' },
+  },
 });
 const out = resolve(given);
 const into = join(out, 'contents');
@@ -74,11 +78,14 @@ writeFileSync(join(into, 'sbom.cdx.json'), billOfMaterials(root, libraries));
 // Platforms for which the store has been built.
 const { os, cpu } = manifestIn('node_modules/@photostructure/sqlite');
 const binaries = platforms(root);
+/** npm compares it with the repository that a package is published from. */
+const origin = repository !== undefined && { repository: { type: 'git', url: `git+${repository}.git` } };
 const manifest = {
   name,
   version,
   description,
   license,
+  ...origin,
   type: 'module',
   engines,
   os,
@@ -97,7 +104,7 @@ const packed = binaries.filter(
 const folders = packed.map((platform) => join(out, 'platforms', binaryPackage(name, platform)));
 for (const [at, folder] of folders.entries()) {
   const platform = packed[at];
-  if (platform !== undefined) writeBinaryPackage(root, folder, { name, version }, platform);
+  if (platform !== undefined) writeBinaryPackage(root, folder, { name, version, ...origin }, platform);
 }
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const printed = execFileSync(npm, ['pack', ...folders, into, '--json', '--pack-destination', out], {

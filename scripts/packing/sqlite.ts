@@ -38,7 +38,7 @@ export const binaryPackage = (name: string, { os, cpu, libc }: Platform): string
 export function writeBinaryPackage(
   root: string,
   into: string,
-  { name, version }: { readonly name: string; readonly version: string },
+  { name, ...shared }: { readonly name: string; readonly version: string; readonly repository?: object },
   platform: Platform,
 ): void {
   const { os, cpu, libc, binary } = platform;
@@ -52,7 +52,7 @@ export function writeBinaryPackage(
   );
   const manifest = {
     name: binaryPackage(name, platform),
-    version,
+    ...shared,
     description: `SQLite for ${name} on ${system}`,
     license: 'MIT',
     main: 'sqlite.node',
