@@ -211,7 +211,7 @@ it('tools: a cell has those of its run, and none that create, push or fork', asy
       headers: { authorization: `Bearer ${by}`, accept: 'application/json, text/event-stream' },
       payload: { jsonrpc: '2.0', id: 1, method, params },
     });
-    const body = JSON.parse(text) as Body;
+    const body = JSON.parse(text);
     return body.result ?? body.error;
   };
   const namesFor = async (by: string): Promise<string[]> =>
