@@ -93,6 +93,35 @@ const typesOf = (activities: readonly Body[]): Record<string, number> => {
 };
 
 describe('activities of the Alpaca dialect (D280)', () => {
+  it('explain the cash and name the shares of spin-offs, new names and mergers', async () => {
+    await pushQuote(owner, { symbol: 'AAPL' });
+    await trade('AAPL', 'BUY_TO_OPEN', 101);
+    const action = (exDate: string, more: object) => ({ symbol: 'AAPL', exDate, ...more });
+    const { status } = await owner.post('/v1/simulation/corporate-actions', {
+      actions: [
+        action('2026-01-07', {
+          type: 'SPIN_OFF',
+          newSymbol: 'SPUN',
+          ratio: { new: 1, old: 2 },
+          basisPercent: 10,
+        }),
+        { ...action('2026-01-08', { type: 'SYMBOL_CHANGE', newSymbol: 'SPAN' }), symbol: 'SPUN' },
+        action('2026-01-09', { type: 'MERGER', cashPerShare: 95 }),
+      ],
+    });
+    expect(status).toBe(201);
+    await advance('P7D');
+    const activities = await explained();
+    expect(typesOf(activities)).toMatchObject({ SPIN: 1, CIL: 1, NC: 2 });
+    const shown = (type: string) => activities.filter(({ activity_type }) => activity_type === type);
+    expect(shown('SPIN')).toMatchObject([{ symbol: 'SPUN', qty: '50' }]);
+    expect(shown('NC').map(({ symbol, qty }) => [symbol, qty])).toEqual([
+      ['SPUN', '-50'],
+      ['SPAN', '50'],
+    ]);
+    expect(cents(shown('MA'))).toBe(959_500);
+  });
+
   it('deposits, withdrawals, trades, commissions and fees sum up to the cash', async () => {
     await open({ brokerId: 'broker_01' });
     await post('transfers', { amount: 5000 });

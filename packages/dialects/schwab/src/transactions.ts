@@ -1,5 +1,6 @@
 /** Transactions: trades, ends of options, and cash. */
 import { Money, tradedBy } from '@sandpit/core';
+import type { PositionConverted } from '@sandpit/core';
 import { type Book, cashIn, optionParts, type PastEvent } from '@sandpit/dialect-port';
 import { invalid, refused } from './refusals.js';
 import { accountOf, answering, bookOf, type SchwabCall, timeIn } from './request.js';
@@ -26,7 +27,9 @@ const TYPES = [
 type Type = (typeof TYPES)[number];
 
 /** Types of ledger entries; trades, their charges and ends of options are in their own transactions. */
-const ENTRY_TYPES: Readonly<Record<string, 'JOURNAL' | 'CASH' | 'DIVIDEND_OR_INTEREST'>> = {
+const ENTRY_TYPES: Readonly<
+  Record<string, 'JOURNAL' | 'CASH' | 'DIVIDEND_OR_INTEREST' | 'RECEIVE_AND_DELIVER'>
+> = {
   INITIAL_CASH: 'JOURNAL',
   PROMOTIONAL_CASH: 'JOURNAL',
   RESET: 'JOURNAL',
@@ -36,6 +39,8 @@ const ENTRY_TYPES: Readonly<Record<string, 'JOURNAL' | 'CASH' | 'DIVIDEND_OR_INT
   WITHDRAWAL: 'CASH',
   DIVIDEND: 'DIVIDEND_OR_INTEREST',
   CASH_IN_LIEU: 'DIVIDEND_OR_INTEREST',
+  MERGER: 'RECEIVE_AND_DELIVER',
+  DELISTING: 'RECEIVE_AND_DELIVER',
   INTEREST: 'DIVIDEND_OR_INTEREST',
   BORROW_FEE: 'DIVIDEND_OR_INTEREST',
 };
@@ -139,8 +144,19 @@ async function rowsOf(book: Book, past: PastEvent): Promise<readonly Row[]> {
       }),
     ];
   }
-  if (data.type !== 'LedgerPosted' && data.type !== 'PositionsImported') return [];
-  return data.entries.flatMap((entry) => {
+  if (data.type !== 'LedgerPosted' && data.type !== 'PositionsImported' && data.type !== 'PositionConverted')
+    return [];
+  const shares = data.type === 'PositionConverted' ? sharesMovedBy(data) : [];
+  const moved = shares.map(([symbol, quantity]) =>
+    row('RECEIVE_AND_DELIVER', 0, past.describe(), {
+      symbol,
+      positionId: instrumentIdOf(symbol),
+      transferItems: [
+        { instrument: instrumentShape(book, symbol), amount: quantity / 1e6, cost: 0, price: 0 },
+      ],
+    }),
+  );
+  const paid = data.entries.flatMap((entry) => {
     const amount = cashIn([entry]) / 1e4;
     const kind = ENTRY_TYPES[entry.type];
     if (kind === undefined || amount === 0) return [];
@@ -151,7 +167,21 @@ async function rowsOf(book: Book, past: PastEvent): Promise<readonly Row[]> {
       transferItems: [{ instrument: CURRENCY, amount: cents(amount), cost: 0, price: 0 }],
     });
   });
+  return [...moved, ...paid];
 }
+
+/** Shares that a corporate action takes and gives, signed. */
+const sharesMovedBy = ({
+  symbol,
+  quantity,
+  kept,
+  received,
+}: PositionConverted): readonly (readonly [string, number])[] => [
+  ...(kept === undefined ? [[symbol, 0 - quantity] as const] : []),
+  ...(received === undefined || received.quantity === 0
+    ? []
+    : [[received.symbol, received.quantity] as const]),
+];
 
 /** Ids of transactions: the sequence of their record, and their place in it. */
 const ROWS_OF_RECORD = 100_000;

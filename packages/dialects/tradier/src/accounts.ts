@@ -195,6 +195,8 @@ const HISTORY: Readonly<Record<string, string>> = {
   WITHDRAWAL: 'ach',
   DIVIDEND: 'dividend',
   CASH_IN_LIEU: 'dividend',
+  MERGER: 'adjustment',
+  DELISTING: 'adjustment',
   INTEREST: 'interest',
   BORROW_FEE: 'fee',
   FEE: 'fee',
@@ -250,7 +252,8 @@ async function historyRows(past: PastEvent, book: Book): Promise<readonly Histor
       { type: 'option', symbol: data.symbol, date, amount: cents(cashIn(data.entries) / MONEY), option },
     ];
   }
-  if (data.type !== 'LedgerPosted' && data.type !== 'PositionsImported') return [];
+  if (data.type !== 'LedgerPosted' && data.type !== 'PositionsImported' && data.type !== 'PositionConverted')
+    return [];
   return data.entries.flatMap((entry) => {
     const amount = cents(cashIn([entry]) / MONEY);
     const type = HISTORY[entry.type];

@@ -164,3 +164,18 @@ it('watchlists: made, read, changed and deleted, in the shapes of one and severa
   expect((await other('GET', '/v1/watchlists')).body.watchlists).toBe('null');
   expect((await opened.send('DELETE', url)).body.watchlists).toBe('null');
 });
+
+it('cash of a merger is in the history, whose sum is the cash', async () => {
+  await buy('BRK/B');
+  const action = { type: 'MERGER', symbol: 'BRK.B', exDate: '2026-01-07', cashPerShare: 95 };
+  expect((await opened.owner.post('/v1/simulation/corporate-actions', { actions: [action] })).status).toBe(
+    201,
+  );
+  await opened.owner.post('/v1/simulation/clock/advance', { by: 'P4D' });
+  const { event } = (await get(`${at}/history?limit=100`)).body.history as {
+    event: readonly { type: string; amount: number }[];
+  };
+  expect(event[0]).toMatchObject({ type: 'adjustment', amount: 950 });
+  const { total_cash: total } = (await get(`${at}/balances`)).body.balances;
+  expect(event.reduce((sum, { amount }) => sum + amount, 0)).toBeCloseTo(total, 2);
+});
