@@ -36,7 +36,12 @@ export class TwsPorts {
       for (const port of parts.ports) await opened.#listen(port);
     } catch (error) {
       opened.close();
-      throw error;
+      const { code, port } = error as { readonly code?: string; readonly port?: number };
+      if (code !== 'EADDRINUSE') throw error;
+      throw new Error(
+        `port ${port ?? ''} is in use, perhaps by TWS, a Gateway or another run; end that program`,
+        { cause: error },
+      );
     }
     return opened;
   }

@@ -281,12 +281,6 @@ class Run {
       portfolioId,
       ports,
       onRefused: (reason) => this.#say(`sandpit run: connection refused: ${reason}`),
-    }).catch((error: unknown) => {
-      const { code, port } = error as { readonly code?: string; readonly port?: number };
-      if (code !== 'EADDRINUSE') throw error;
-      throw new RunFailure(
-        `port ${port ?? ''} is in use, perhaps by TWS, a Gateway or another run; end that program`,
-      );
     });
     this.#opened.push(() => opened.close());
     return ports;

@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -260,6 +261,21 @@ console.log(text.replace(/"(?:id|client_order_id|order_id|asset_id|replaces|repl
     expect(err).toContain('sandpit run: 3 orders, 1 fill, 0 refusals, profit ');
   });
 
+  it('a port of TWS in use: exit code 70, with the number of the port', async () => {
+    const other = createServer();
+    // The last of the four.
+    other.listen(4001, '127.0.0.1');
+    // In use by another program is as good.
+    await Promise.race([once(other, 'listening'), once(other, 'error')]).catch(() => undefined);
+    const { code, err } = await runs([...named, '--broker', 'ibkr'], ['true']);
+    other.close();
+    expect(code).toBe(70);
+    expect(err).toMatch(
+      /^sandpit run: port \d+ is in use, perhaps by TWS, a Gateway or another run; end that program$/m,
+    );
+    expect(left()).toEqual([]);
+  });
+
   it.runIf(has('curl', '--version'))('serves curl', async () => {
     const { out, code } = await runs(named, [
       'sh',
@@ -402,12 +418,13 @@ exit(5)
     expect(err).toMatch(/^sandpit run: /);
   });
 
-  it('runs a command whose path has spaces and letters of any script', async () => {
+  it('runs a command whose path has spaces, backslashes as on Windows, and letters of any script', async () => {
     const place = join(folder, 'Mein Bot ñ 株');
-    mkdirSync(join(place, 'tmp'), { recursive: true });
+    const temporary = join(place, 'C:\\Users (1)\\tmp');
+    mkdirSync(temporary, { recursive: true });
     const bot = join(place, 'böt.mjs');
     writeFileSync(bot, "console.log((await fetch('https://paper-api.alpaca.markets/v2/clock')).status)\n");
-    const ended = await runs([...named, '--quiet'], [process.execPath, bot], { TMPDIR: join(place, 'tmp') });
+    const ended = await runs([...named, '--quiet'], [process.execPath, bot], { TMPDIR: temporary });
     expect(ended).toMatchObject({ code: 0, out: '401\n', err: '' });
   });
 

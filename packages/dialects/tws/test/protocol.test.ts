@@ -91,6 +91,20 @@ it('frames: bytes that come one by one are one message', async () => {
   expect(Number(time) * 1000).toBe(Date.parse('2026-01-05T15:00:00Z'));
 });
 
+it('frames: an order that is cut anywhere places nothing, and other clients go on', async () => {
+  const bytes = frame(placeOrder(nextId(), stock('AAPL')));
+  const before = (await ordersOf()).length;
+  for (const length of [1, 3, 4, 5, 20, Math.floor(bytes.length / 2), bytes.length - 1]) {
+    const cut = await WireClient.open(opened.port, 700 + length);
+    cut.write(bytes.subarray(0, length));
+    cut.socket.end();
+    await cut.closed;
+  }
+  client.send(49, 1);
+  await client.next((fields) => fields[0] === '49');
+  expect(await ordersOf()).toHaveLength(before);
+});
+
 it('frames: garbage, short messages and unknown messages are answered, and the connection goes on', async () => {
   client.write(frame([]));
   client.send('x');
