@@ -166,8 +166,9 @@ it('watchlists: made, read, changed and deleted, in the shapes of one and severa
 });
 
 it('cash of a merger is in the history, whose sum is the cash', async () => {
-  await buy('BRK/B');
-  const action = { type: 'MERGER', symbol: 'BRK.B', exDate: '2026-01-07', cashPerShare: 95 };
+  await pushQuote(opened.owner, { symbol: 'ATVI' });
+  await buy('ATVI');
+  const action = { type: 'MERGER', symbol: 'ATVI', exDate: '2026-01-07', cashPerShare: 95 };
   expect((await opened.owner.post('/v1/simulation/corporate-actions', { actions: [action] })).status).toBe(
     201,
   );
