@@ -15,6 +15,7 @@ const MEASUREMENTS = [
   'http',
   'steps',
   'embedded',
+  'backtest',
   'core',
   'recovery',
   'forks',
