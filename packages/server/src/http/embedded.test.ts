@@ -90,7 +90,8 @@ describe('an embedded broker in memory', () => {
     const read = await ask();
     expect([read instanceof Response, read.ok, read.bodyUsed]).toEqual([true, false, false]);
     const text = await read.text();
-    expect([(JSON.parse(text) as Body).message, read.bodyUsed]).toEqual(['Route not found', true]);
+    const { message } = JSON.parse(text) as { readonly message: string };
+    expect([message, read.bodyUsed]).toEqual(['Route not found', true]);
     await expect(read.text()).rejects.toThrow(TypeError);
     await expect(read.json()).rejects.toThrow(TypeError);
     expect(() => read.clone()).toThrow(TypeError);

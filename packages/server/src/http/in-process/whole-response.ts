@@ -63,6 +63,7 @@ export class WholeResponse implements Response {
   }
 
   formData(): ReturnType<Response['formData']> {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- a caller may still use it
     return this.#response().formData();
   }
 
