@@ -15,7 +15,7 @@ const stock = { symbol: 'AAPL', secType: SecType.STK, exchange: 'SMART', currenc
 /** Dollars of the position. */
 const SIZE = 5000;
 
-ib.on(EventName.error, (error, code) => {
+ib.on(EventName.error, (error, code: number) => {
   if (code < 2100 || code > 2200) console.error(code, error.message);
 });
 

@@ -51,7 +51,7 @@ export const dialectSender =
     return {
       status: response.statusCode,
       text: response.body,
-      body: isJson ? response.json() : undefined,
+      body: isJson ? response.json<unknown>() : undefined,
       headers: response.headers,
     };
   };
