@@ -1,7 +1,7 @@
 /** Requests to a server, and its views of a tenant: what a fixture of an upgrade records and compares. */
 import { signToken } from '../../packages/server/src/testing/test-app.js';
 
-export const JWT_SECRET = 'the secret of the fixtures of upgrades, not of a server';
+const JWT_SECRET = 'the secret of the fixtures of upgrades, not of a server';
 
 /** Settings of the servers that write and open fixtures. */
 export const settingsOf = (directory: string): Readonly<Record<string, string>> => ({
@@ -41,7 +41,7 @@ export function asking(url: string, token: string): Ask {
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${String(response.status)} ${text}`);
     return response.headers.get('content-type')?.startsWith('application/json') === true
-      ? JSON.parse(text)
+      ? (JSON.parse(text) as unknown)
       : text;
   };
 }
