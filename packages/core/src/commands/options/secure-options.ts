@@ -148,7 +148,7 @@ const requiredNow = ({ secured }: Portfolio, underlying: string): Money => {
 };
 
 /** Reserves the collateral of the current options on an underlying. */
-export function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
+function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
   const next = securedNow(d, portfolio, underlying);
   const before = portfolio.secured.get(underlying);
   if (
