@@ -4,7 +4,8 @@ import type { CorporateAction } from '../../src/corporate-actions/corporate-acti
 import { requirementOfPortfolio } from '../../src/portfolios/valuation.js';
 import { Position } from '../../src/positions/position.js';
 import { auditAfterEach } from '../../src/testing/audit-after-each.js';
-import { dollars, shares, TestMarket } from '../../src/testing/market.js';
+import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
+import type { TestOrder } from '../../src/testing/market.js';
 import { Price } from '../../src/values/price.js';
 import { TradingDate } from '../../src/values/trading-date.js';
 
@@ -287,5 +288,147 @@ describe('a written call over the spin-off of one share for 25', () => {
     expect(groups()).toContain('COVERED_CALL');
     market.place(portfolio, { symbol: 'ASIX', quantity: 1, intent: 'SELL_TO_CLOSE' });
     expect(groups()).not.toContain('COVERED_CALL');
+  });
+});
+
+/** The same contracts in a portfolio that may not owe, which end on 2026-02-20 with both shares at 30.00: 100 XYZ and 4 ASIX are 3,120.00. */
+describe('contracts on several shares that end in a CASH portfolio', () => {
+  const LONG_PUT = 'XYZ260220P00040000';
+
+  function ending(orders: readonly TestOrder[], { cash = 10_000, withoutNew = false } = {}) {
+    const brokers = new Map([['default', testBroker('default', { spreadsInCashAccounts: true })]]);
+    const market = audited(new TestMarket({ rules: { brokers, earlyAssignment: 'DIVIDENDS' } }));
+    const portfolio = market.openPortfolio({ type: 'CASH', cash });
+    market.quote('XYZ', '30.00', '30.00');
+    for (const symbol of [CALL, PUT, LONG_PUT, 'XYZ260220C00027500']) market.quote(symbol, '1.00', '1.00');
+    for (const order of orders) market.place(portfolio, order);
+    const spinOff = {
+      type: 'SPIN_OFF',
+      symbol: 'XYZ',
+      newSymbol: 'ASIX',
+      exDate: TradingDate.of('2026-01-07'),
+      ratio: { new: 1, old: 25 },
+      basisPercent: 4,
+    } as const;
+    market.execute<'AnnounceActions'>(announcementOf([spinOff]));
+    market.advanceTo('2026-01-07', 10);
+    for (const symbol of ['XYZ', 'ASIX']) market.quote(symbol, '30.00', '30.00');
+    if (withoutNew) market.place(portfolio, { symbol: 'ASIX', quantity: 4, intent: 'SELL_TO_CLOSE' });
+    const held = () =>
+      Object.fromEntries(
+        [...market.portfolio(portfolio).positions]
+          .map(([symbol, position]) => [symbol, shares(Position.held(position))] as const)
+          .filter(([, quantity]) => quantity !== 0),
+      );
+    const ended = () => {
+      market.advanceTo('2026-02-20', 17);
+      return market
+        .events('OptionEnded')
+        .map(({ act, shares: moved, amount }) => [act, moved?.symbol, dollars(amount)]);
+    };
+    return { market, portfolio, held, ended };
+  }
+
+  const shares100 = { symbol: 'XYZ', quantity: 100 };
+
+  it('a long call receives the shares of both for the strike', () => {
+    const { held, ended } = ending([{ symbol: CALL, quantity: 1 }]);
+    // 2,500.00 by marks: 100 x 30 and 4 x 30 of 3,120.
+    expect(ended()).toEqual([
+      ['EXERCISED', 'XYZ', -2403.85],
+      ['EXERCISED', 'ASIX', -96.15],
+    ]);
+    expect(held()).toEqual({ XYZ: 100, ASIX: 4 });
+  });
+
+  it('a long call without the cash for its strike is sold at its value', () => {
+    const { held, ended } = ending([{ symbol: CALL, quantity: 1 }], { cash: 2500 });
+    // 3,120.00 - 2,500.00; 2,400.00 are left of the cash.
+    expect(ended()).toEqual([['SOLD_AT_EXPIRY', undefined, 620]]);
+    expect(held()).toEqual({});
+  });
+
+  it('a covered call delivers the shares of both', () => {
+    const { held, ended } = ending([shares100, { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' }]);
+    expect(ended()).toEqual([
+      ['ASSIGNED', 'XYZ', 2403.85],
+      ['ASSIGNED', 'ASIX', 96.15],
+    ]);
+    expect(held()).toEqual({});
+  });
+
+  it('a covered call assigned before a dividend delivers the shares of both', () => {
+    const { market, held } = ending([shares100, { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' }]);
+    market.quote('XYZ1260220C00025000', '6.20', '6.20');
+    const dividend = { type: 'CASH_DIVIDEND', symbol: 'XYZ', amountPerShare: Price.of('0.50') } as const;
+    market.execute<'AnnounceActions'>({
+      type: 'AnnounceActions',
+      actions: [{ ...dividend, exDate: TradingDate.of('2026-01-09') }],
+    });
+    market.advanceTo('2026-01-09', 10);
+    expect(market.events('OptionEnded').map(({ act, amount }) => [act, dollars(amount)])).toEqual([
+      ['ASSIGNED', 2403.85],
+      ['ASSIGNED', 96.15],
+    ]);
+    expect(held()).toEqual({});
+  });
+
+  it('a spread pays the difference of its strikes and keeps no share', () => {
+    const { held, ended } = ending([
+      { symbol: 'XYZ260220C00027500', quantity: 1 },
+      { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' },
+    ]);
+    const amounts = ended().map(([, , amount]) => Number(amount));
+    expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBeCloseTo(-250, 6);
+    expect(held()).toEqual({});
+  });
+
+  it('a long put delivers the shares of both', () => {
+    const { held, ended } = ending([shares100, { symbol: LONG_PUT, quantity: 1 }]);
+    // 4,000.00 x 3,000 / 3,120 and x 120 / 3,120.
+    expect(ended()).toEqual([
+      ['EXERCISED', 'XYZ', 3846.16],
+      ['EXERCISED', 'ASIX', 153.84],
+    ]);
+    expect(held()).toEqual({});
+  });
+
+  it('a long put without the new shares cannot be exercised, and is sold at its value', () => {
+    const { market, portfolio, held, ended } = ending([shares100, { symbol: LONG_PUT, quantity: 1 }], {
+      withoutNew: true,
+    });
+    const { result } = market.execute<'ExerciseOption'>({
+      type: 'ExerciseOption',
+      by: market.by,
+      portfolioId: portfolio,
+      symbol: 'XYZ1260220P00040000',
+    });
+    expect(result).toMatchObject({ code: 'NOT_SHORTABLE' });
+    // 4,000.00 - 3,120.00.
+    expect(ended()).toEqual([['SOLD_AT_EXPIRY', undefined, 880]]);
+    expect(held()).toEqual({ XYZ: 100 });
+  });
+
+  it('a cash-secured put receives the shares of both', () => {
+    const { held, ended } = ending([{ symbol: LONG_PUT, quantity: 1, intent: 'SELL_TO_OPEN' }]);
+    expect(ended()).toEqual([
+      ['ASSIGNED', 'XYZ', -3846.16],
+      ['ASSIGNED', 'ASIX', -153.84],
+    ]);
+    expect(held()).toEqual({ XYZ: 100, ASIX: 4 });
+  });
+
+  it('a long put keeps shares that a call on another underlying delivers', () => {
+    const { market, portfolio, held, ended } = ending([
+      shares100,
+      { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' },
+    ]);
+    // The put on 100 ASIX delivers none of the 4 that the call reserves.
+    market.quote('ASIX260220P00040000', '1.00', '1.00');
+    market.quote('ASIX', '30.00', '30.00');
+    market.place(portfolio, { symbol: 'ASIX', quantity: 96 });
+    market.place(portfolio, { symbol: 'ASIX260220P00040000', quantity: 1 });
+    expect(ended()).toContainEqual(['SOLD_AT_EXPIRY', undefined, 1000]);
+    expect(held()).toEqual({ ASIX: 96 });
   });
 });

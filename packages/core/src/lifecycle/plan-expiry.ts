@@ -7,9 +7,10 @@ import {
   strikeValue,
   withOthersInCash,
 } from '../instruments/exercise-value.js';
+import { hasSameOthers } from '../instruments/option.js';
 import type { OptionContract } from '../instruments/option.js';
 import { Money } from '../values/money.js';
-import type { Price } from '../values/price.js';
+import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
 import type { OptionEventType } from './option-event.js';
@@ -41,6 +42,8 @@ export interface Means {
   readonly cash: Money;
   /** Shares of the underlying without other reservations. */
   readonly shares: Quantity;
+  /** Shares of another symbol without other reservations (D208). */
+  readonly sharesOf?: (symbol: string) => Quantity;
 }
 
 export interface PlannedOptionEvent {
@@ -101,7 +104,7 @@ export function deliveriesOf(
     of === undefined ? 0 : sharesValue(of, Quantity.of(shares));
   const values = others.map((other) => worth(mark(other.symbol), other.shares));
   const all = values.reduce((sum, value) => sum + value, worth(price, deliverable));
-  const way = whole.shares < 0 ? -1 : 1;
+  const way = (contract.optionType === 'CALL') === count > 0 ? 1 : -1;
   let left: number = whole.cash;
   const more = others.map((other, index): PlannedOptionEvent => {
     const share = all === 0 ? 0 : multiplyDivide(whole.cash, values[index] ?? 0, all, 'down');
@@ -147,12 +150,6 @@ interface Sorted {
   readonly longs: readonly EndingSeries[];
   readonly shorts: readonly EndingSeries[];
 }
-
-/** A portfolio that may not owe receives and delivers the shares of its underlying; shares of other symbols settle in cash at their marks. */
-const othersInCash = <Series extends EndingSeries>(series: Series, mark: MarkOf): Series => ({
-  ...series,
-  contract: withOthersInCash(series.contract, mark),
-});
 
 function sorted(series: readonly EndingSeries[], price: Price | undefined, mark: MarkOf): Sorted {
   const events: PlannedOptionEvent[] = [];
@@ -229,10 +226,10 @@ function planEnd(
   const deliveries =
     means === undefined
       ? [...longs, ...shorts].flatMap(({ contract, count }) => deliveriesOf(contract, count, price, mark))
-      : new WithinMeans(means, price).take(
-          longs.map((one) => othersInCash(one, mark)),
-          shorts.map((one) => othersInCash(one, mark)),
-          behind.filter(({ isExercisable }) => isExercisable).map((one) => othersInCash(one, mark)),
+      : new WithinMeans(means, price, mark).take(
+          longs,
+          shorts,
+          behind.filter(({ isExercisable }) => isExercisable),
         );
   return [...events, ...purchasesFirst(deliveries)];
 }
@@ -242,9 +239,9 @@ const cashShortfallAfter = (events: readonly PlannedOptionEvent[], means: Means)
   Math.max(0, 0 - means.cash - events.reduce((sum, { cash }) => sum + cash, 0));
 
 /** Waives the cost of shorts beyond the available cash, from the last event back: no further loss is possible (D88). */
-function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
+function withinCash(events: readonly PlannedOptionEvent[], means: Means): PlannedOptionEvent[] {
   const affordable: PlannedOptionEvent[] = [];
-  let left: number = cashShortfallAfter(events, { cash: Money.max(cash, Money.zero), shares });
+  let left: number = cashShortfallAfter(events, { ...means, cash: Money.max(means.cash, Money.zero) });
   for (const act of [...events].reverse()) {
     const waived = isCostOfShorts(act) ? Math.min(left, Math.max(0, 0 - act.cash)) : 0;
     left -= waived;
@@ -307,10 +304,7 @@ export function planAssignment(
   if (contract.settlement === 'CASH')
     return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
   if (means === undefined) return [...deliveriesOf(contract, count, price, mark)];
-  const planned = new WithinMeans(means, price).assign(
-    othersInCash(assigned, mark),
-    longs.map((one) => othersInCash(one, mark)),
-  );
+  const planned = new WithinMeans(means, price, mark).assign(assigned, longs);
   return withinCash(purchasesFirst(planned), means);
 }
 
@@ -318,13 +312,18 @@ export function planAssignment(
 class WithinMeans {
   readonly #means: Means;
   readonly #price: Price;
+  readonly #mark: MarkOf;
   readonly #events: PlannedOptionEvent[] = [];
+  /** Net shares of the underlying. */
   #shares = 0;
+  /** Net shares of other symbols. */
+  readonly #others = new Map<string, number>();
   #cash = 0;
 
-  constructor(means: Means, price: Price) {
+  constructor(means: Means, price: Price, mark: MarkOf) {
     this.#means = means;
     this.#price = price;
+    this.#mark = mark;
   }
 
   take(
@@ -332,7 +331,7 @@ class WithinMeans {
     shorts: readonly EndingSeries[],
     behind: readonly EndingSeries[],
   ): PlannedOptionEvent[] {
-    for (const { contract, count } of shorts) this.#do(deliveryOf(contract, count, this.#price));
+    for (const { contract, count } of shorts) this.#deliver(contract, count);
     const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
     this.#exerciseToNet(left);
     const goingOn = [...behind].sort(byWorth).map((one) => ({ ...one }));
@@ -346,7 +345,7 @@ class WithinMeans {
   }
 
   assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedOptionEvent[] {
-    this.#do(deliveryOf(short.contract, short.count, this.#price));
+    this.#deliver(short.contract, short.count);
     const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
     this.#exerciseFor(short.contract.optionType, left);
     this.#settleAssigned([short]);
@@ -360,22 +359,54 @@ class WithinMeans {
       const { contract, count } = long;
       if (contract.optionType !== optionType) continue;
       const each = deliveryOf(contract, 1, this.#price);
-      if (each.shares === 0) continue;
+      if (each.shares === 0 && contract.others === undefined) continue;
       const lacking =
-        each.shares > 0
-          ? Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each.shares)
+        optionType === 'CALL'
+          ? this.#contractsLacking(contract)
           : Math.min(
               Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, each.cash)),
-              Math.floor(Math.max(0, this.#shares / (0 - each.shares))),
+              each.shares === 0 ? count : Math.floor(Math.max(0, this.#shares / (0 - each.shares))),
             );
       this.#exercise(long, Math.min(count, lacking));
     }
   }
 
-  #do(act: PlannedOptionEvent): void {
+  /** Adds an event with shares of the underlying, or of another symbol that its contract delivers. */
+  #do(act: PlannedOptionEvent, other?: string): void {
     this.#events.push(act);
-    this.#shares += act.shares;
+    if (other === undefined) this.#shares += act.shares;
+    else this.#others.set(other, (this.#others.get(other) ?? 0) + act.shares);
     this.#cash += act.cash;
+  }
+
+  /** Exercises (count > 0) or assigns contracts: one event for each symbol that they deliver. */
+  #deliver(contract: OptionContract, count: number): void {
+    for (const [index, act] of deliveriesOf(contract, count, this.#price, this.#mark).entries())
+      this.#do(act, index === 0 ? undefined : act.contract.underlying);
+  }
+
+  /** Shares of another symbol that are left; negative = lacking. */
+  #leftOf(symbol: string): number {
+    return (this.#means.sharesOf?.(symbol) ?? 0) + (this.#others.get(symbol) ?? 0);
+  }
+
+  /** Number of contracts that deliver the lacking shares of every symbol. */
+  #contractsLacking({ deliverable, others = [] }: OptionContract): number {
+    const lacking = (left: number, each: number): number =>
+      each === 0 ? 0 : Math.ceil(Math.max(0, -left) / Quantity.of(each));
+    return Math.max(
+      lacking(this.#means.shares + this.#shares, deliverable),
+      ...others.map(({ symbol, shares }) => lacking(this.#leftOf(symbol), shares)),
+    );
+  }
+
+  /** Number of contracts whose shares of other symbols can be delivered. */
+  #deliverableOf({ others = [] }: OptionContract): number {
+    return Math.min(
+      ...others.map(({ symbol, shares }) =>
+        Math.floor(Math.max(0, this.#leftOf(symbol)) / Quantity.of(shares)),
+      ),
+    );
   }
 
   /** Exercises longs whose shares offset those of an assignment, or of another long: only the difference of the strikes is paid. */
@@ -392,6 +423,7 @@ class WithinMeans {
     for (const call of calls) {
       for (const put of puts) {
         if (call.contract.deliverable !== put.contract.deliverable) continue;
+        if (!hasSameOthers(call.contract, put.contract)) continue;
         const pairs = Math.min(call.count, put.count);
         this.#exercise(call, pairs);
         this.#exercise(put, pairs);
@@ -399,38 +431,71 @@ class WithinMeans {
     }
   }
 
-  #exercise(one: RemainingContracts, count: number): void {
+  #exercise(one: RemainingContracts, wanted: number): void {
+    const { contract } = one;
+    const count = contract.optionType === 'PUT' ? Math.min(wanted, this.#deliverableOf(contract)) : wanted;
     if (count === 0) return;
     one.count -= count;
-    this.#do(deliveryOf(one.contract, count, this.#price));
+    this.#deliver(contract, count);
   }
 
   /** Sells or buys in at the mark the part of assignments beyond the available means, the most expensive strikes first. */
   #settleAssigned(shorts: readonly EndingSeries[]): void {
     for (const { contract, count } of [...shorts].sort(byWorth)) {
-      if (contract.deliverable === 0) continue;
-      const each = Quantity.of(contract.deliverable);
-      const isPut = contract.optionType === 'PUT';
-      const value = deliverableValue(contract, this.#price);
-      // Cents are counted for all of them together: each one may lack a fraction of one.
-      const unpaid = isPut
-        ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value))
-        : 0;
-      const beyond = this.#shares / each;
-      const undelivered = isPut ? 0 : Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each);
-      const traded = Math.min(-count, isPut ? Math.min(unpaid, Math.ceil(Math.max(0, beyond))) : undelivered);
-      if (traded === 0) continue;
-      const cash = Money.toCents(Money.ofUnits(value * traded));
-      const shares = Quantity.ofUnits(each * traded);
-      this.#do({
-        act: isPut ? 'SOLD_AT_EXPIRY' : 'BUY_IN',
-        contract,
-        count: traded,
-        closes: false,
-        shares: isPut ? Quantity.negate(shares) : shares,
-        cash: isPut ? cash : Money.negate(cash),
-      });
+      if (contract.optionType === 'PUT') this.#sellReceived(contract, -count);
+      else this.#buyIn(contract, -count);
     }
+  }
+
+  /** Sells received shares of assigned puts for lacking cash. */
+  #sellReceived(contract: OptionContract, count: number): void {
+    const { deliverable, others = [] } = contract;
+    const value = others.reduce(
+      (sum, { symbol, shares }) =>
+        sum + sharesValue(this.#mark(symbol) ?? Price.ofUnits(0), Quantity.of(shares)),
+      Number(deliverableValue(contract, this.#price)),
+    );
+    // Cents are counted for all of them together: each one may lack a fraction of one.
+    const unpaid = Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value));
+    const received =
+      deliverable === 0 ? count : Math.ceil(Math.max(0, this.#shares / Quantity.of(deliverable)));
+    const traded = Math.min(count, unpaid, received);
+    if (traded === 0) return;
+    this.#trade(contract, traded, Quantity.of(0 - deliverable * traded));
+    for (const { symbol, shares } of others) {
+      const sold = Math.min(Quantity.of(shares * traded), Math.max(0, this.#leftOf(symbol)));
+      this.#trade(contract, traded, Quantity.ofUnits(0 - sold), symbol);
+    }
+  }
+
+  /** Buys shares that assigned calls deliver and the portfolio lacks. */
+  #buyIn(contract: OptionContract, count: number): void {
+    const { deliverable, others = [] } = contract;
+    const lacking = Math.max(0, -(this.#means.shares + this.#shares));
+    const traded = deliverable === 0 ? 0 : Math.min(count, Math.ceil(lacking / Quantity.of(deliverable)));
+    this.#trade(contract, traded, Quantity.of(deliverable * traded));
+    for (const { symbol, shares } of others) {
+      const bought = Math.min(Quantity.of(shares * count), Math.max(0, -this.#leftOf(symbol)));
+      this.#trade(contract, Math.ceil(bought / Quantity.of(shares)), Quantity.ofUnits(bought), symbol);
+    }
+  }
+
+  /** Buys or sells (negative) shares for contracts at the mark: of the underlying, or of another symbol. */
+  #trade(contract: OptionContract, count: number, shares: Quantity, other?: string): void {
+    if (shares === 0) return;
+    const price = other === undefined ? this.#price : (this.#mark(other) ?? Price.ofUnits(0));
+    const value = Money.toCents(sharesValue(price, Quantity.abs(shares)));
+    this.#do(
+      {
+        act: shares > 0 ? 'BUY_IN' : 'SOLD_AT_EXPIRY',
+        contract: other === undefined ? contract : { ...contract, underlying: other },
+        count,
+        closes: false,
+        shares,
+        cash: shares > 0 ? Money.negate(value) : value,
+      },
+      other,
+    );
   }
 
   /** Sells shares for the cash in lieu that assigned calls pay, if the strike does not cover it. */
@@ -458,15 +523,15 @@ class WithinMeans {
     for (const one of longs) {
       const { contract } = one;
       const unit = deliveryOf(contract, 1, this.#price);
+      const payable =
+        unit.cash < 0 ? Math.floor(Math.max(0, this.#means.cash + this.#cash) / (0 - unit.cash)) : one.count;
       const possible =
-        unit.shares > 0
-          ? Math.floor(Math.max(0, this.#means.cash + this.#cash) / Math.max(1, 0 - unit.cash))
-          : unit.shares < 0
-            ? Math.floor(Math.max(0, this.#means.shares + this.#shares) / (0 - unit.shares))
-            : one.count;
+        unit.shares < 0
+          ? Math.floor(Math.max(0, this.#means.shares + this.#shares) / (0 - unit.shares))
+          : payable;
       this.#exercise(one, Math.min(one.count, possible));
       if (one.count === 0) continue;
-      const cash = intrinsicValue(contract, one.count, this.#price);
+      const cash = intrinsicValue(withOthersInCash(contract, this.#mark), one.count, this.#price);
       this.#do({
         act: 'SOLD_AT_EXPIRY',
         contract,

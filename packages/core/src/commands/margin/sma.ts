@@ -1,7 +1,7 @@
 import type { Decision } from '../../decision.js';
 import { effectOfAll } from '../../margin/effect.js';
 import type { MarginTrade } from '../../margin/effect.js';
-import { intrinsicValue } from '../../instruments/exercise-value.js';
+import { intrinsicValue, withOthersInCash } from '../../instruments/exercise-value.js';
 import { pricePer } from '../../instruments/instrument.js';
 import type { PlannedOptionEvent } from '../../lifecycle/plan-expiry.js';
 import { cashOfExecution, chargesOf, tradedBy } from '../../orders/execution.js';
@@ -115,7 +115,11 @@ export function smaOfOptionEvents(
           ? Money.zero
           : shares === 0
             ? Money.abs(moved)
-            : intrinsicValue(contract, count, mark ?? contract.strike);
+            : intrinsicValue(
+                withOthersInCash(contract, (other) => d.mark(other)),
+                count,
+                mark ?? contract.strike,
+              );
       add({ instrument: contract, quantity, price: pricePer(contract, value, Quantity.abs(quantity)) });
     }
     if (shares !== 0)

@@ -1,6 +1,12 @@
 import { isInOptionValues } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
-import { dividendValue, exerciseValue, isInTheMoney, strikeValue } from '../../instruments/exercise-value.js';
+import {
+  dividendValue,
+  exerciseValue,
+  isInTheMoney,
+  strikeValue,
+  withOthersInCash,
+} from '../../instruments/exercise-value.js';
 import { valueOf } from '../../instruments/instrument.js';
 import type { OptionContract } from '../../instruments/option.js';
 import { isLongAsOsi } from '../../instruments/osi.js';
@@ -104,8 +110,9 @@ function isWorthExercising(
   if (optionType === 'CALL' ? dividend === undefined : d.rules.earlyAssignment !== 'MODEL') return false;
   const price = underlyingPriceOf(contract, d.options);
   const mark = d.mark(symbol);
-  if (price === undefined || mark === undefined || !isInTheMoney(contract, price)) return false;
-  const extrinsic = valueOf(contract, mark, Quantity.of(1)) - exerciseValue(contract, price);
+  const whole = withOthersInCash(contract, (other) => d.mark(other));
+  if (price === undefined || mark === undefined || !isInTheMoney(whole, price)) return false;
+  const extrinsic = valueOf(contract, mark, Quantity.of(1)) - exerciseValue(whole, price);
   if (dividend !== undefined && optionType === 'CALL') return extrinsic < dividendValue(contract, dividend);
   const { discount } = seriesConditionsOf(contract, price, d.options);
   return extrinsic < Math.floor(strikeValue(contract) * (1 - discount) + 0.5);

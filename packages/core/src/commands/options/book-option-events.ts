@@ -14,7 +14,7 @@ import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { freeCash, reservedShares } from '../../portfolios/portfolio.js';
 import { releaseOrders } from '../orders/release-orders.js';
-import { securedAfter, secureOptionsOver } from './secure-options.js';
+import { freeShares, securedAfter, secureOptionsOver } from './secure-options.js';
 import type { ContractChange } from './secure-options.js';
 import { changeSma, smaEventOf, smaOfOptionEvents } from '../margin/sma.js';
 
@@ -66,12 +66,15 @@ export function meansOf(
   if (portfolio.settings.portfolioType === 'MARGIN') return undefined;
   const after = securedAfter(d, portfolio, underlying, gone);
   const before = portfolio.secured.get(underlying)?.cash ?? Money.zero;
-  const position = portfolio.positions.get(underlying);
-  const held = position === undefined ? 0 : Position.held(position);
-  const ordered = portfolio.reservedByOrders.shares.get(underlying) ?? 0;
+  const reserved = (symbol: string): number =>
+    (symbol === underlying ? after.shares : 0) +
+    (after.others?.find((one) => one.symbol === symbol)?.quantity ?? 0);
+  const sharesOf = (symbol: string): Quantity =>
+    Quantity.ofUnits(Math.max(0, freeShares(portfolio, underlying, symbol) - reserved(symbol)));
   return {
     cash: Money.ofUnits(freeCash(portfolio) + before - after.cash),
-    shares: Quantity.ofUnits(Math.max(0, held - ordered - after.shares)),
+    shares: sharesOf(underlying),
+    sharesOf,
   };
 }
 

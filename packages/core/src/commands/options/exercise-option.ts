@@ -136,9 +136,9 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
 function shortageOfOthers(
   d: Decision,
   portfolio: Portfolio,
-  { contract: { others = [] }, shares, count }: PlannedOptionEvent,
+  { contract: { optionType, others = [] }, count }: PlannedOptionEvent,
 ): Rejection | undefined {
-  if (shares >= 0) return undefined;
+  if (optionType === 'CALL') return undefined;
   for (const { symbol, shares: each } of others) {
     const position = portfolio.positions.get(symbol);
     const free = (position === undefined ? 0 : Position.held(position)) - reservedShares(portfolio, symbol);

@@ -138,7 +138,8 @@ export function securedAfter(
   const cover = coverOfLegs(d, { portfolio, underlying, legs }, freeShares(portfolio, underlying));
   const lacking = portfolio.secured.get(underlying)?.lacking ?? Money.zero;
   const cash = Money.max(Money.ofUnits(securedCash(cover, securing) - lacking), Money.zero);
-  return { cash, shares: cover.shares };
+  const { shares, others } = cover;
+  return { cash, shares, ...(others !== undefined && { others }) };
 }
 
 /** Required collateral of the options on an underlying: the reserved amount plus the lacking one. */
@@ -270,7 +271,7 @@ const securedCash = ({ cash, secured }: OptionCollateral, securing: Securing): n
   securing === 'ALL' ? cash : secured;
 
 /** Shares without a reservation by open orders, or by calls on another underlying; those that cover held calls on this one count. */
-function freeShares(portfolio: Portfolio, underlying: string, symbol = underlying): Quantity {
+export function freeShares(portfolio: Portfolio, underlying: string, symbol = underlying): Quantity {
   const position = portfolio.positions.get(symbol);
   const held = position === undefined ? 0 : Position.held(position);
   const { reservedByOrders, reservedByPositions, secured } = portfolio;
