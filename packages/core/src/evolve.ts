@@ -1155,7 +1155,7 @@ export function secure(
   const before = secured.get(underlying) ?? NOTHING_SECURED;
   sum.cash = Money.ofUnits(sum.cash + cash - before.cash);
   if (shares !== before.shares) addShares(sum, underlying, shares - before.shares);
-  for (const { symbol, quantity } of before.others ?? []) addShares(sum, symbol, -quantity);
+  for (const { symbol, quantity } of before.others ?? []) addShares(sum, symbol, Quantity.negate(quantity));
   for (const { symbol, quantity } of others ?? []) addShares(sum, symbol, quantity);
   if (cash === 0 && shares === 0 && others === undefined && lacking === undefined) secured.delete(underlying);
   else

@@ -34,9 +34,12 @@ const nameOf = ({ name, portfolioId }: Named): string => name ?? portfolioId.sli
 
 /** Effect of a corporate action on the shares of its symbol, after the symbol. */
 export function actionText({ type, ratio, rate, newSymbol, cashPerShare }: AnnouncedAction): string {
-  const rates = typeof ratio === 'object' ? `${ratio.new} for ${ratio.old}` : `${ratio ?? 0} for 1`;
-  const each = typeof ratio === 'object' ? `${ratio.new} ${newSymbol ?? ''} for ${ratio.old}` : undefined;
-  const forShares = newSymbol === undefined ? [] : [each ?? `${ratio ?? 0} ${newSymbol} a share`];
+  const isPair = typeof ratio === 'object';
+  const rates = isPair ? `${ratio.new} for ${ratio.old}` : `${ratio ?? 0} for 1`;
+  const each = isPair
+    ? `${ratio.new} ${newSymbol ?? ''} for ${ratio.old}`
+    : `${ratio ?? 0} ${newSymbol ?? ''} a share`;
+  const forShares = newSymbol === undefined ? [] : [each];
   const forCash = cashPerShare === undefined ? [] : [`${money(cashPerShare)} a share`];
   switch (type) {
     case 'SPLIT':

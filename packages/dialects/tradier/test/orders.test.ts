@@ -85,7 +85,7 @@ it('fills a market order: price and quantity are in the same answer', async () =
 
 it('changes price and duration under the same id, and refuses what it cannot change', async () => {
   const id = await placed({ type: 'stop_limit', price: 130, stop: 120 });
-  const put = (form: object) => opened.send('PUT', `${orders}/${id}`, form as Record<string, unknown>);
+  const put = (form: object) => opened.send('PUT', `${orders}/${id}`, form);
   expect((await put({ price: '131', stop: 121, duration: 'gtc', order_id: id })).body.order).toMatchObject({
     id,
     status: 'ok',

@@ -68,13 +68,14 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
 
   /** New shares for old ones, or for one: `1:3`, `0.241917`. */
   function sharesOf(): AnnouncedRatio {
-    if (!/^\d{1,6}(\.\d{1,6})?$/.test(ratio)) return ratioOf();
+    // Recordings of earlier versions have decimals as millionths: 241917:1000000.
+    if (!/^\d{1,6}(\.\d{1,6})?$/.test(ratio)) return ratioOf(/^([1-9]\d{0,6}):([1-9]\d{0,6})$/);
     if (Number(ratio) === 0) throw bad('not a ratio of shares (new:old, or a decimal)', ratio);
     return Number(ratio);
   }
 
-  function ratioOf(): ShareRatio {
-    const parts = /^([1-9]\d{0,6}):([1-9]\d{0,6})$/.exec(ratio);
+  function ratioOf(form = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/): ShareRatio {
+    const parts = form.exec(ratio);
     if (!parts) throw bad('not a split ratio (new:old)', ratio);
     return { new: Number(parts[1]), old: Number(parts[2]) };
   }

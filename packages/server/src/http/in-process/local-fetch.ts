@@ -166,7 +166,7 @@ class LocalCall implements ResponseSink {
   }
 
   whole(response: LocalResponse, body: string | Uint8Array | undefined): void {
-    this.#resolve(new WholeResponse(response, body) as unknown as Response);
+    this.#resolve(new WholeResponse(response, body));
     this.#over();
   }
 
