@@ -133,5 +133,5 @@ it(
         await server.end('SIGKILL');
       }
     }),
-  60_000,
+  120_000,
 );
