@@ -22,7 +22,7 @@ export { futureSpecification } from './instruments/future-specifications.js';
 export { parseFutureSymbol } from './instruments/future-symbols.js';
 export { KnownInstruments } from './instruments/known-instruments.js';
 export type { Instruments, Listing } from './instruments/listing.js';
-export { lastTradeDateOf } from './instruments/option.js';
+export { hasSameOthers, lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract, tickClassOf } from './instruments/option-roots.js';
 export type { ClassOf } from './instruments/option-roots.js';

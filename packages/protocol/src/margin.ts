@@ -23,6 +23,7 @@ import {
 } from './fields.js';
 import { EngineTypeValue, MarginTypeValue, onlyForPortfolioMargin } from './portfolios.js';
 import { paged } from './paging.js';
+import { ListedDeliverable } from './simulation.js';
 import { ruled } from './rules.js';
 
 export const RequirementPosition = ruled(
@@ -36,6 +37,16 @@ export const RequirementPosition = ruled(
     quantity: signed(quantityBounds, { description: 'Quantity; negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
     deliverable: optional(integer(1, 1_000_000, { description: 'Shares per contract. Absent = as listed.' })),
+    deliverables: optional(
+      list(
+        ListedDeliverable,
+        { min: 1, max: 10 },
+        {
+          description:
+            'All that one contract delivers, shares of its underlying among it, as in a listing. Absent = as listed.',
+        },
+      ),
+    ),
   }),
   (body, report) => {
     if (body.symbol === undefined && body.optionSymbol === undefined) {

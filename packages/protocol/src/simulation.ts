@@ -163,7 +163,7 @@ export const ListEquity = closed('ListEquity', {
 export type ListEquity = Static<typeof ListEquity>;
 
 /** Shares of a symbol, or cash, that one contract delivers (D208). */
-const ListedDeliverable = ruled(
+export const ListedDeliverable = ruled(
   closed('ListedDeliverable', {
     symbol: optional(text({ description: 'Symbol of the shares.', examples: ['WBD'] })),
     quantity: optional(integer(1, 1_000_000, { description: 'Whole shares.' })),

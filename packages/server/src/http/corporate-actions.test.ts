@@ -249,6 +249,45 @@ describe('deliverables of a contract', () => {
     expect(reserved).toMatchObject({ XYZ: 100, WBDX: 24 });
   });
 
+  it('are terms of a position in requirements', async () => {
+    const ask = async (positions: object[], prices: object = { XYZ: 20, WBDX: 25, [T1]: 2 }) => {
+      const { body } = await client.post('/v1/margin/requirements', {
+        marginType: 'REG_T',
+        positions,
+        prices,
+      });
+      const { groups, maintenanceRequirement } = body as Body;
+      if (groups === undefined) return body.message as unknown;
+      return [...groups.map(({ strategy }: Body) => strategy as string), maintenanceRequirement];
+    };
+    await quote('WBDX', 25);
+    const short = { symbol: T1, quantity: -1, deliverables: all };
+    // One contract is worth 20 x 100 + 25 x 24 + 5.58 = 2,605.58, in the money: 200 + 20 % of it.
+    expect(await ask([short])).toEqual(['NAKED_CALL', 721.12]);
+    const shares = (symbol: string, quantity: number) => ({ symbol, quantity });
+    const [own, few] = [shares('XYZ', 100), shares('WBDX', 23)];
+    expect(await ask([short, own, shares('WBDX', 24)])).toContain('COVERED_CALL');
+    expect(await ask([short, own, few])).not.toContain('COVERED_CALL');
+    // The terms of a position replace those of the listing.
+    await list({ deliverables: [all[0], { cash: 1000 }] });
+    expect(await ask([short])).toEqual(['NAKED_CALL', 721.12]);
+    expect(await ask([{ symbol: T1, quantity: -1 }])).toEqual(['NAKED_CALL', 800]);
+
+    expect(await ask([short], { XYZ: 20, [T1]: 2 })).toEqual(['prices must contain WBDX']);
+    expect(await ask([{ ...own, deliverables: all }])).toEqual([
+      'positions.0.deliverables should exist for options only',
+    ]);
+    expect(await ask([short, { ...short, deliverables: [all[0], all[1]] }])).toEqual([
+      `positions.1.deliverables must be the same in all positions of ${T1}`,
+    ]);
+    expect(await ask([{ ...short, deliverables: [all[1]] }])).toEqual([
+      'positions.0.deliverables must contain shares of XYZ',
+    ]);
+    expect(await ask([{ ...short, deliverable: 10 }])).toEqual([
+      'positions.0.deliverable must be the quantity of XYZ in deliverables',
+    ]);
+  });
+
   it('are rejected without the underlying, twice, or in a wrong form', async () => {
     const cases = [
       [{ deliverables: [{ symbol: 'WBDX', quantity: 24 }] }, '.deliverables must contain shares of XYZ'],

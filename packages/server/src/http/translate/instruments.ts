@@ -47,7 +47,7 @@ export function instrumentsOf(
 }
 
 /** An entry that cannot be listed; the problem is appended to the name of the entry. */
-interface Unlistable {
+export interface Unlistable {
   readonly problem: string;
 }
 
@@ -102,13 +102,13 @@ function optionOf(entry: ListedOf<'OPTION'>, classOf: ClassOf): OptionContract |
   );
   if (contract === undefined)
     return { problem: ' must have an OSI symbol: a root of at most six characters, a strike in thousandths' };
-  return entry.deliverables === undefined ? contract : delivering(contract, entry, classOf);
+  return entry.deliverables === undefined ? contract : withDeliverables(contract, entry, classOf);
 }
 
-/** A contract with all that it delivers (D208). */
-function delivering(
-  contract: OptionContract,
-  { deliverable, deliverables = [] }: ListedOf<'OPTION'>,
+/** A contract with all that it delivers (D208), instead of what it delivered. */
+export function withDeliverables(
+  { inLieu: _, inLieuAtSplit: __, others: ___, cash: ____, ...contract }: OptionContract,
+  { deliverable, deliverables = [] }: Pick<ListedOf<'OPTION'>, 'deliverable' | 'deliverables'>,
   classOf: ClassOf,
 ): OptionContract | Unlistable {
   const { underlying, settlement } = contract;

@@ -6,6 +6,7 @@ import {
   type ClassOf,
   type Delivering,
   flagLacking,
+  hasSameOthers,
   type Holding,
   type HouseRates,
   type HypotheticalBook,
@@ -13,6 +14,7 @@ import {
   type Instrument,
   Money,
   namesAdjusted,
+  type OptionContract,
   optionContract,
   parseOsi,
   type Portfolio,
@@ -29,10 +31,11 @@ import {
   valuationOf,
   withOthersInCash,
 } from '@sandpit/core';
-import type { PortfolioMargin, Requirements, RequirementsBody } from '@sandpit/protocol';
+import type { PortfolioMargin, RequirementPosition, Requirements, RequirementsBody } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { callOf } from './history.js';
 import { instantOf } from './instants.js';
+import { type Unlistable, withDeliverables } from './instruments.js';
 import { centsNumber, moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import type { ClosedPortfolio } from './portfolios.js';
 
@@ -55,8 +58,12 @@ export function hypotheticalBook(
   for (const [i, position] of body.positions.entries()) {
     const field = position.optionSymbol === undefined ? 'symbol' : 'optionSymbol';
     const symbol = canonicalSymbol(position.optionSymbol ?? position.symbol ?? '', today);
-    const { deliverable } = position;
-    const instrument = instrumentNamed(brokerage, symbol, now, deliverable);
+    const { deliverable, deliverables } = position;
+    const instrument = instrumentNamed(brokerage, symbol, now, position);
+    if (instrument !== undefined && 'problem' in instrument) {
+      problems.push(`positions.${i}${instrument.problem}`);
+      continue;
+    }
     if (instrument === undefined) {
       if (namesAdjusted(symbol, (name) => brokerage.instrument(name, now)?.assetClass))
         return refuseCoded('UNKNOWN_DELIVERABLE', `positions.${i}: ${unknownDeliverable(symbol)}`, {
@@ -74,12 +81,13 @@ export function hypotheticalBook(
       problems.push(`positions.${i}.optionSymbol must be an option symbol in OSI form`);
       continue;
     }
-    if (deliverable !== undefined && instrument.assetClass !== 'OPTION')
-      problems.push(`positions.${i}.deliverable should exist for options only`);
+    const given = deliverables === undefined ? 'deliverable' : 'deliverables';
+    if ((deliverable ?? deliverables) !== undefined && instrument.assetClass !== 'OPTION')
+      problems.push(`positions.${i}.${given} should exist for options only`);
     const other = instruments.find((one) => one.symbol === symbol);
     if (other?.assetClass === 'OPTION' && instrument.assetClass === 'OPTION')
-      if (other.deliverable !== instrument.deliverable)
-        problems.push(`positions.${i}.deliverable must be the same in all positions of ${symbol}`);
+      if (!hasSameDeliverables(other, instrument))
+        problems.push(`positions.${i}.${given} must be the same in all positions of ${symbol}`);
     instruments.push(instrument);
     if (instrument.assetClass !== 'EQUITY' && !Number.isInteger(position.quantity))
       problems.push(`positions.${i}.quantity must be a whole number of contracts`);
@@ -147,11 +155,26 @@ export function hypotheticalBook(
   };
 }
 
+const hasSameDeliverables = (a: OptionContract, b: OptionContract): boolean =>
+  a.deliverable === b.deliverable && (a.cash ?? 0) === (b.cash ?? 0) && hasSameOthers(a, b);
+
 /**
- * A listed instrument, or an option that need not be listed: its symbol contains its terms (D66), except the deliverable of an adjusted
+ * A listed instrument, or an option that need not be listed: its symbol contains its terms (D66), except the deliverables of an adjusted
  * contract (D245).
  */
 function instrumentNamed(
+  brokerage: Brokerage,
+  symbol: string,
+  now: Instant,
+  position: RequirementPosition,
+): Instrument | Unlistable | undefined {
+  const { deliverables, deliverable = deliverables && 0 } = position;
+  const named = contractNamed(brokerage, symbol, now, deliverable);
+  if (named?.assetClass !== 'OPTION' || deliverables === undefined) return named;
+  return withDeliverables(named, position, (name) => brokerage.instrument(name, now)?.assetClass);
+}
+
+function contractNamed(
   brokerage: Brokerage,
   symbol: string,
   now: Instant,
