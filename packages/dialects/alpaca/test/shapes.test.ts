@@ -225,12 +225,28 @@ it('orders, positions, options and their later states have the documented shapes
 });
 
 it('corporate actions have the documented shapes', async () => {
-  await owner.post('/v1/simulation/corporate-actions', {
+  const announced = await owner.post('/v1/simulation/corporate-actions', {
     actions: [
       { type: 'SPLIT', symbol: 'AAPL', exDate: '2026-02-02', ratio: { new: 2, old: 1 } },
       { type: 'SPLIT', symbol: 'MSFT', exDate: '2026-02-03', ratio: { new: 1, old: 10 } },
+      { type: 'SPECIAL_DIVIDEND', symbol: 'AAPL', exDate: '2026-02-02', cashPerShare: 15 },
+      { type: 'STOCK_DIVIDEND', symbol: 'AAPL', exDate: '2026-02-03', rate: 0.1 },
+      {
+        type: 'SPIN_OFF',
+        symbol: 'AAPL',
+        exDate: '2026-02-04',
+        newSymbol: 'SPUN',
+        ratio: 0.25,
+        basisPercent: 20,
+      },
+      { type: 'MERGER', symbol: 'AAPL', exDate: '2026-02-06', newSymbol: 'ACQ', ratio: 1.5, cashPerShare: 2 },
+      { type: 'SYMBOL_CHANGE', symbol: 'ACQ', exDate: '2026-02-09', newSymbol: 'ACQR' },
+      { type: 'MERGER', symbol: 'ACQR', exDate: '2026-02-10', newSymbol: 'BUYR', ratio: { new: 1, old: 3 } },
+      { type: 'DELISTING', symbol: 'BUYR', exDate: '2026-02-11', cashPerShare: 0 },
+      { type: 'DELISTING', symbol: 'SPUN', exDate: '2026-02-11', cashPerShare: 9 },
     ],
   });
+  expect(announced.status, announced.text).toBe(201);
   const query = '?ca_types=split,dividend&since=2026-01-05&until=2026-03-01';
   const found = await checked('GET', '/v2/corporate_actions/announcements', [shapes.announcement], { query });
   await checked('GET', '/v2/corporate_actions/announcements/:id', shapes.announcement, {
@@ -239,7 +255,20 @@ it('corporate actions have the documented shapes', async () => {
   const { corporate_actions } = await checked('GET', '/v1/corporate-actions', shapes.corporateActions, {
     query: '?start=2026-01-05&end=2026-03-01',
   });
-  expect(Object.keys(corporate_actions as object).sort()).toEqual(['forward_splits', 'reverse_splits']);
+  expect(corporate_actions).toMatchObject({
+    forward_splits: [{ symbol: 'AAPL', new_rate: 2, old_rate: 1 }],
+    reverse_splits: [{ symbol: 'MSFT', new_rate: 1, old_rate: 10 }],
+    cash_dividends: [{ symbol: 'AAPL', rate: 15, special: true }],
+    stock_dividends: [{ symbol: 'AAPL', rate: 0.1 }],
+    spin_offs: [{ source_symbol: 'AAPL', source_rate: 1, new_symbol: 'SPUN', new_rate: 0.25 }],
+    stock_and_cash_mergers: [
+      { acquiree_symbol: 'AAPL', acquirer_symbol: 'ACQ', acquirer_rate: 1.5, acquiree_rate: 1, cash_rate: 2 },
+    ],
+    name_changes: [{ old_symbol: 'ACQ', new_symbol: 'ACQR' }],
+    stock_mergers: [{ acquiree_symbol: 'ACQR', acquirer_symbol: 'BUYR', acquirer_rate: 1, acquiree_rate: 3 }],
+    worthless_removals: [{ symbol: 'BUYR', process_date: '2026-02-11' }],
+    cash_mergers: [{ acquiree_symbol: 'SPUN', rate: 9 }],
+  });
   const beta = await checked('GET', '/v1beta1/corporate-actions', shapes.corporateActions, {
     query: '?start=2026-01-05&end=2026-03-01',
   });

@@ -378,3 +378,44 @@ it('accounts of others: a hash of another portfolio or tenant, and their orders,
   const token = schwabSender(opened.test, opened.owner.token);
   expect((await token('GET', '/trader/v1/accounts/accountNumbers')).body).toHaveLength(2);
 });
+
+it('shares of a spin-off and cash of a merger are transactions, whose sum is the cash', async () => {
+  await pushQuote(opened.owner, { symbol: 'MRGD', bid: 90, ask: 90, last: 90 });
+  const { status } = await place(
+    order(
+      { orderType: 'MARKET', price: undefined },
+      { quantity: 101, instrument: { symbol: 'MRGD', assetType: 'EQUITY' } },
+    ),
+  );
+  expect(status).toBe(201);
+  const now = Date.parse(String((await opened.owner.get('/v1/simulation/clock')).body.now));
+  const day = (days: number): string => new Date(now + days * 86_400_000).toISOString().slice(0, 10);
+  const actions = [
+    { type: 'SPIN_OFF', newSymbol: 'SPUN', exDate: day(1), ratio: { new: 1, old: 2 }, basisPercent: 10 },
+    { type: 'MERGER', exDate: day(2), cashPerShare: 95 },
+  ].map((action) => ({ symbol: 'MRGD', ...action }));
+  const announced = await opened.owner.post('/v1/simulation/corporate-actions', { actions });
+  expect(announced.status, announced.text).toBe(201);
+  await opened.owner.post('/v1/simulation/clock/advance', { by: 'P7D' });
+  const account = `/trader/v1/accounts/${opened.hash}`;
+  const types = 'TRADE,RECEIVE_AND_DELIVER,DIVIDEND_OR_INTEREST,JOURNAL,CASH_RECEIPT,CASH_DISBURSEMENT';
+  const dates = 'startDate=2026-01-01T00:00:00.000Z&endDate=2026-02-01T00:00:00.000Z';
+  const all = (await opened.send('GET', `${account}/transactions?${dates}&types=${types}`)).body as {
+    type: string;
+    netAmount: number;
+    transferItems: readonly { amount: number; instrument: { symbol: string } }[];
+  }[];
+  const moved = all
+    .filter(({ type }) => type === 'RECEIVE_AND_DELIVER')
+    .flatMap(({ netAmount, transferItems }) =>
+      transferItems.map(({ amount, instrument }) => [instrument.symbol, amount, netAmount]),
+    );
+  // 101 / 2 = 50.5 new shares; 101 x 95.00.
+  expect(moved.sort()).toEqual([
+    ['CURRENCY_USD', 9595, 9595],
+    ['MRGD', -101, 0],
+    ['SPUN', 50, 0],
+  ]);
+  const { currentBalances } = (await opened.send('GET', account)).body.securitiesAccount;
+  expect(all.reduce((sum, { netAmount }) => sum + netAmount, 0)).toBeCloseTo(currentBalances.cashBalance, 2);
+});

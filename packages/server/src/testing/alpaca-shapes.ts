@@ -381,11 +381,51 @@ const action = {
   'payable_date?': 'date',
 } as const;
 const rates = { old_rate: 'number', new_rate: 'number' } as const;
+const processed = { id: 'uuid', process_date: 'date', payable_date: 'date' } as const;
+const merger = {
+  ...processed,
+  acquiree_symbol: 'text',
+  acquiree_cusip: 'text',
+  effective_date: 'date',
+} as const;
+const acquirer = {
+  acquirer_symbol: 'text',
+  acquirer_cusip: 'text',
+  acquirer_rate: 'number',
+  acquiree_rate: 'number',
+} as const;
 export const corporateActions: AnswerShape = {
   corporate_actions: {
     'cash_dividends?': [{ ...action, cusip: 'text', rate: 'number', special: 'flag', foreign: 'flag' }],
     'forward_splits?': [{ ...action, ...rates, cusip: 'text' }],
     'reverse_splits?': [{ ...action, ...rates, old_cusip: 'text', new_cusip: 'text' }],
+    'stock_dividends?': [{ ...action, cusip: 'text', rate: 'number' }],
+    'spin_offs?': [
+      {
+        ...processed,
+        ex_date: 'date',
+        source_symbol: 'text',
+        source_cusip: 'text',
+        source_rate: 'number',
+        new_symbol: 'text',
+        new_cusip: 'text',
+        new_rate: 'number',
+      },
+    ],
+    'cash_mergers?': [{ ...merger, rate: 'number' }],
+    'stock_mergers?': [{ ...merger, ...acquirer }],
+    'stock_and_cash_mergers?': [{ ...merger, ...acquirer, cash_rate: 'number' }],
+    'name_changes?': [
+      {
+        id: 'uuid',
+        old_symbol: 'text',
+        old_cusip: 'text',
+        new_symbol: 'text',
+        new_cusip: 'text',
+        process_date: 'date',
+      },
+    ],
+    'worthless_removals?': [{ id: 'uuid', symbol: 'text', cusip: 'text', process_date: 'date' }],
   },
   next_page_token: 'text?',
 };
