@@ -11,7 +11,7 @@ export function addImport(
   program
     .command('import <paths...>')
     .description(
-      `Convert market data files of vendors for the replay feed: CSV, plain or gzip, with minutes, days or quotes. Layouts: ${Object.keys(LAYOUTS).join(', ')}.`,
+      `Convert market data files of vendors for the replay feed: CSV, plain or gzip, with minutes, days or quotes, and with corporate actions. Layouts: ${Object.keys(LAYOUTS).join(', ')}.`,
     )
     .requiredOption('--to <directory>', 'directory for the converted files, for REPLAY_PATH')
     .option('--vendor <layout>', 'layout of the files (default: recognized by their headers)')

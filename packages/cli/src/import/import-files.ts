@@ -2,6 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Output, printRows } from '../output.js';
 import { Refused } from '../refused.js';
+import { announcedIn } from './announced-actions.js';
 import { declaredLayout } from './declared.js';
 import { type FileRows, readFileRows, type ReadOptions } from './file-rows.js';
 import { LAYOUTS } from './layout.js';
@@ -88,6 +89,13 @@ async function readAll(
   recording: Recording,
   out: Surroundings,
 ): Promise<void> {
+  const announced = new Set<string>();
+  for (const path of files) {
+    const actions = await announcedIn(path, recording.workshop);
+    if (actions === undefined) continue;
+    recording.announce(actions);
+    announced.add(path);
+  }
   const bytes = files.map((path) => statSync(path).size);
   const whole = bytes.reduce((sum, size) => sum + size, 0);
   let before = 0;
@@ -98,6 +106,7 @@ async function readAll(
       drawnAt = Date.now();
       out.complain(`\r${barOf((before + read) / Math.max(1, whole))}  ${path}\x1b[K`);
     };
+    if (announced.has(path)) continue;
     const rows = await readFileRows(path, recording.workshop, { ...wanted, onProgress });
     before += bytes[i] ?? 0;
     complainOf(rows, out.complain);

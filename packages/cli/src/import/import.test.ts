@@ -136,6 +136,98 @@ describe('imported market data', () => {
     ]);
   });
 
+  describe('with a file of corporate actions', () => {
+    const HEADER =
+      'ex_date,symbol,type,split_new_for_old,cash_per_share,declared,new_symbol,basis_percent,pay_date';
+    const prices = (): string =>
+      put(
+        'AAPL.csv',
+        'date,close,high,low,open,volume,divCash,splitFactor',
+        '2026-01-05,100,101,99,100,10,0,1',
+        '2026-01-06,50,51,49,50,10,0,2',
+      );
+
+    it('has them in the recording, in any order of columns, with the actions of other files', async () => {
+      const actions = put(
+        'announced.csv.gz',
+        'type;symbol;ex_date;new_symbol;split_new_for_old;cash_per_share;basis_percent;pay_date',
+        '# spin-off of 2026',
+        'spin_off;aapl;2026-01-08;SPUN;0.241917;;23.48;',
+        'merger;SPUN;2026-01-12;ACQ;1:3;2.50;;2026-01-14',
+        'split;AAPL;2026-01-06;;2:1;;;',
+        'delisting;ACQ;2026-01-20;;;0;;',
+      );
+      const { code, complaint, report } = await convert(prices(), actions);
+      expect(code, complaint).toBe(EXIT.done);
+      expect(
+        readFileSync(join(folder, 'out', 'corporate_actions.csv'), 'utf8')
+          .trim()
+          .split('\n'),
+      ).toEqual([
+        'ex_date,symbol,type,split_new_for_old,cash_per_share,new_symbol,basis_percent,pay_date',
+        '2026-01-06,AAPL,split,2:1,,,,',
+        '2026-01-08,AAPL,spin_off,0.241917,,SPUN,23.48,',
+        '2026-01-12,SPUN,merger,1:3,2.50,ACQ,,2026-01-14',
+        '2026-01-20,ACQ,delisting,,0,,,',
+      ]);
+      expect(report).toContainEqual(
+        expect.objectContaining({ size: 'actions', from: 'announced.csv.gz', read: 4, first: '2026-01-06' }),
+      );
+      // A later import keeps them, and adds a column.
+      const more = put('more.csv', HEADER, '2026-01-09,AAPL,special_dividend,,15,2026-01-02,,,2026-01-23');
+      await convert(prices(), more);
+      const merged = made('corporate_actions.csv');
+      expect(merged).toHaveLength(5);
+      expect(merged).toContain('2026-01-09,AAPL,special_dividend,,15,,,2026-01-23,2026-01-02');
+      expect(merged).toContain('2026-01-08,AAPL,spin_off,0.241917,,SPUN,23.48,,');
+    });
+
+    it('is refused for a bad one, naming its line, and nothing is written', async () => {
+      const cases = [
+        [
+          '2026-01-08,AAPL,spinoff,1:3,,,SPUN,20,',
+          'line 3: unknown type "spinoff"; the types are split, cash_',
+        ],
+        ['2026-01-08,AAPL,spin_off,1:3,,,SPUN,,', 'line 3: not a percentage of the cost between 0 and 100'],
+        ['2026-01-08,AAPL,spin_off,0,,,SPUN,20,', 'line 3: not a ratio of shares'],
+        ['2026-01-08,AAPL,symbol_change,,,,AAPL,,', 'line 3: not the symbol of new shares: "AAPL"'],
+        ['2026-01-08,AAPL,split,2:1,,,NEWX,,', 'line 3: new_symbol must be empty for a split'],
+        ['2026-01-08,AAPL,merger,,-1,,,,', 'line 3: not an amount above zero: "-1"'],
+        ['01/08/2026,AAPL,split,2:1,,,,,', 'line 3: '],
+        ['2026-01-08,TpC,split,2:1,,,,,', 'line 3: '],
+        ['2026-01-08,AAPL,split,2:1', 'line 3: 4 cells where the header has 9'],
+        ['2026-01-08,AAPL,cash_dividend,,1,,,,2026-13-01', 'line 3: not a date (YYYY-MM-DD): "2026-13-01"'],
+      ] as const;
+      const good = '2026-01-07,AAPL,cash_dividend,,0.25,,,,';
+      for (const [row, message] of cases) {
+        const path = put('announced.csv', HEADER, good, row);
+        const { code, complaint } = await convert(prices(), path);
+        expect(code, row).toBe(EXIT.refused);
+        expect(complaint, row).toContain(`${path}, ${message}`);
+      }
+      for (const [header, message] of [
+        [`${HEADER},ratio`, 'line 1: unknown column "ratio"; the columns are ex_date, symbol, type, '],
+        ['ex_date,type,cash_per_share', 'line 1: the column symbol is missing'],
+        ['ex_date,symbol,type,type', 'line 1: a column is there twice'],
+      ])
+        expect((await convert(prices(), put('announced.csv', header ?? '', good))).complaint).toContain(
+          message,
+        );
+      const twice = put('announced.csv', HEADER, '2026-01-06,AAPL,split,3:1,,,,,');
+      expect((await convert(prices(), twice)).complaint).toContain(
+        '2026-01-06 AAPL split is there twice, as split_new_for_old 3:1 and split_new_for_old 2:1; leave one out',
+      );
+      const alone = await convert(put('announced.csv', HEADER, good));
+      expect(alone.complaint).toContain(
+        'corporate actions alone are no recording; name the files of prices too',
+      );
+      expect((await convert(prices(), put('announced.csv', HEADER))).complaint).toContain(
+        'its header is all that it has',
+      );
+      expect(readdirSync(folder)).not.toContain('out');
+    });
+  });
+
   it('reads adjusted prices only on request; skips three header lines (yfinance)', async () => {
     const path = put(
       'prices.csv',

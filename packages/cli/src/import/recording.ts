@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BadReplayFile, checkRecording } from '@sandpit/server/recordings';
+import { ACTION_COLUMNS, type ActionCells, type AnnouncedActions } from './announced-actions.js';
 import type { FileRows } from './file-rows.js';
 import { stemOf } from './file-rows.js';
 import { Lines, linesIn, type SortedRow, SortedRows } from './sorted-rows.js';
@@ -27,7 +28,7 @@ const HEADERS = {
   daily: 'date,symbol,open,high,low,close,volume',
   dailyWithIndices: 'date,symbol,open,high,low,close,volume,asset_class',
 } as const;
-const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
+const ACTIONS_HEADER = ACTION_COLUMNS.join(',');
 const DAILY = 'daily_bars.csv';
 const ACTIONS = 'corporate_actions.csv';
 
@@ -46,6 +47,19 @@ interface Written extends Covered {
   readonly replaced: boolean;
 }
 
+/** The actions of a file that was read. */
+interface WrittenActions {
+  readonly file: string;
+  readonly from: string;
+  readonly size: 'actions';
+  readonly read: number;
+  readonly rows: number;
+  readonly skipped: number;
+  readonly repeated: number;
+  readonly first: string;
+  readonly last: string;
+}
+
 /** A recording that is being written. Every method throws `UnusableFile`. */
 export class Recording {
   /** Where sorted runs and finished files wait. Its name begins with a dot, so that no server reads it. */
@@ -58,7 +72,8 @@ export class Recording {
   readonly #empty: FileRows[] = [];
   readonly #daily: SortedRows;
   readonly #indices = new Set<string>();
-  readonly #actions = new Map<string, string>();
+  readonly #actions = new Map<string, ActionCells>();
+  readonly #announced: WrittenActions[] = [];
   readonly #actionDates = new Map<string, Map<string, number | undefined>>();
   readonly #whole = {
     bars: new Coverage('1m', this.#actionDates),
@@ -82,16 +97,40 @@ export class Recording {
   add(file: FileRows): void {
     for (const { at, symbol, split, dividend } of file.actions) {
       const date = dateText(file.size === '1d' ? file.dateMs(at) : NEW_YORK.wallOf(at));
-      if (split !== undefined) this.#act(`${date},${symbol},split`, `${split},`, file);
-      if (dividend !== undefined) this.#act(`${date},${symbol},cash_dividend`, `,${dividend}`, file);
+      const on = { ex_date: date, symbol };
+      if (split !== undefined) this.#act({ ...on, type: 'split', split_new_for_old: split }, file.path);
+      if (dividend !== undefined)
+        this.#act({ ...on, type: 'cash_dividend', cash_per_share: dividend }, file.path);
     }
     if (file.rows.size === 0) this.#empty.push(file);
     else if (file.size === '1d') this.#addDays(file);
     else this.#writeMinutes(file);
   }
 
+  /** Takes over the actions of a file, before the prices that they move. */
+  announce({ path, rows }: AnnouncedActions): void {
+    const before = this.#actions.size;
+    for (const row of rows) this.#act(row, path);
+    const dates = rows.map(({ ex_date: date = '' }) => date).sort();
+    const added = this.#actions.size - before;
+    this.#announced.push({
+      file: ACTIONS,
+      from: basename(path),
+      size: 'actions',
+      read: rows.length,
+      rows: added,
+      skipped: 0,
+      repeated: rows.length - added,
+      first: dates[0] ?? '',
+      last: dates.at(-1) ?? '',
+    });
+  }
+
   /** Checks everything as a server does at its start, and moves it into place. */
-  async finish(): Promise<{ readonly written: readonly Written[]; readonly summary: string }> {
+  async finish(): Promise<{
+    readonly written: readonly (Written | WrittenActions)[];
+    readonly summary: string;
+  }> {
     if (this.#days.length > 0) this.#writeDays();
     const without = this.#empty.map((file) => ({
       rows: 0,
@@ -100,6 +139,11 @@ export class Recording {
       repeated: 0,
       leftOut: leftOutOf([file]),
     }));
+    if (this.#written.length === 0 && this.#empty.length === 0)
+      throw new UnusableFile(
+        this.#announced.map(({ from }) => from).join(' '),
+        'corporate actions alone are no recording; name the files of prices too',
+      );
     if (this.#written.length === 0)
       throw new UnusableFile(
         this.#empty[0]?.path ?? '',
@@ -125,7 +169,10 @@ export class Recording {
     rmSync(this.workshop, { recursive: true });
     const { bars, quotes } = this.#whole;
     const whole = this.#written.some(({ size }) => size !== 'quotes') ? bars : quotes;
-    return { written: this.#written, summary: summaryOf(whole.covered(), [...this.#written, ...without]) };
+    return {
+      written: [...this.#written, ...this.#announced],
+      summary: summaryOf(whole.covered(), [...this.#written, ...without]),
+    };
   }
 
   /** Removes what it has written. */
@@ -133,19 +180,23 @@ export class Recording {
     rmSync(this.#made ?? this.workshop, { recursive: true, force: true });
   }
 
-  #act(key: string, rest: string, file: FileRows): void {
+  #act(cells: ActionCells, path: string): void {
+    const { ex_date: date = '', type = '', split_new_for_old: ratio = '' } = cells;
+    const symbol = cells.symbol?.toUpperCase() ?? '';
+    const action = { ...cells, symbol };
+    const key = `${date},${symbol},${type}`;
     const known = this.#actions.get(key);
-    if (known !== undefined && known !== rest)
+    if (known !== undefined && termsOf(known) !== termsOf(action))
       throw new UnusableFile(
-        file.path,
-        `${key.replaceAll(',', ' ')} is there twice, as ${known} and ${rest}; leave one out`,
+        path,
+        `${key.replaceAll(',', ' ')} is there twice, as ${termsOf(known)} and ${termsOf(action)}; leave one out`,
       );
-    this.#actions.set(key, rest);
-    const [date = '', symbol = ''] = key.split(',');
-    const [fresh, old] = rest.replace(',', '').split(':').map(Number);
+    this.#actions.set(key, action);
+    const [fresh, old] = ratio.split(':').map(Number);
+    const isSplit = type === 'split' || type === 'stock_dividend';
     let dates = this.#actionDates.get(symbol);
     if (dates === undefined) this.#actionDates.set(symbol, (dates = new Map<string, number | undefined>()));
-    dates.set(date, old === undefined ? dates.get(date) : (fresh ?? 1) / old);
+    dates.set(date, isSplit && old !== undefined ? (fresh ?? 1) / old : dates.get(date));
   }
 
   #addDays(file: FileRows): void {
@@ -253,8 +304,8 @@ export class Recording {
   #writeActions(): void {
     if (this.#actions.size === 0) return;
     const place = join(this.#directory, ACTIONS);
-    const all = new Map<string, string>();
-    let header = ACTIONS_HEADER;
+    const all = new Map<string, Readonly<Record<string, string>>>();
+    let header: readonly string[] = ACTION_COLUMNS;
     if (existsSync(place)) {
       const [first = '', ...lines] = linesIn(place);
       if (!first.startsWith(ACTIONS_HEADER))
@@ -262,14 +313,25 @@ export class Recording {
           place,
           `its columns do not begin with ${ACTIONS_HEADER}; import into another directory`,
         );
-      header = first;
-      for (const line of lines.filter((each) => each !== '')) all.set(line.split(',', 3).join(','), line);
+      const columns = (header = first.split(','));
+      for (const line of lines.filter((each) => each !== '')) {
+        const cells = line.split(',').map((cell, index) => [columns[index] ?? '', cell] as const);
+        all.set(line.split(',', 3).join(','), Object.fromEntries(cells));
+      }
     }
-    const more = ','.repeat(header.split(',').length - ACTIONS_HEADER.split(',').length);
-    for (const [key, rest] of this.#actions) all.set(key, `${key},${rest}${more}`);
-    writeFileSync(join(this.#finished, ACTIONS), `${[header, ...[...all.values()].sort()].join('\n')}\n`);
+    for (const [key, action] of this.#actions) all.set(key, action);
+    const columns = [...new Set([...header, ...[...this.#actions.values()].flatMap(Object.keys)])];
+    const rows = [...all.values()].map((row) => columns.map((column) => row[column] ?? '').join(','));
+    writeFileSync(join(this.#finished, ACTIONS), `${[columns.join(','), ...rows.sort()].join('\n')}\n`);
   }
 }
+
+/** The terms of an action, for comparison and messages. */
+const termsOf = ({ ex_date: _, symbol: __, type: ___, ...terms }: ActionCells): string =>
+  Object.keys(terms)
+    .sort()
+    .map((column) => `${column} ${terms[column as keyof typeof terms] ?? ''}`)
+    .join(', ');
 
 function leftOutOf(files: readonly FileRows[]): Record<string, number> {
   const leftOut: Record<string, number> = {};

@@ -1,5 +1,6 @@
 import { calendarById } from '@sandpit/core';
 import { ReplayArchive } from './archive.js';
+import { recordedActions } from './recorded-actions.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { dailyRowOf, priceBarOf, quoteRowOf, tickOf, tradeRowOf } from './rows.js';
@@ -11,6 +12,11 @@ export async function checkRecording(path: string): Promise<void> {
   const archive = await ReplayArchive.open({ path, calendar: calendarById('XNYS') });
   for (const file of archive.files)
     for await (const { rows } of rowBatches(file)) for (const row of rows) checkRow(file, row);
+}
+
+/** Checks a file of corporate actions, whatever its name. Throws `BadReplayFile`. */
+export async function checkActions(path: string): Promise<void> {
+  await recordedActions({ path, kind: 'actions', rowMs: 0 });
 }
 
 function checkRow(file: RecordedFile, row: Row): unknown {
