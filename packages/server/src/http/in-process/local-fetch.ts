@@ -166,7 +166,8 @@ class LocalCall implements ResponseSink {
   }
 
   whole(response: LocalResponse, body: string | Uint8Array | undefined): void {
-    this.#resolve(new WholeResponse(response, body));
+    const whole: unknown = new WholeResponse(response, body);
+    this.#resolve(whole as Response);
     this.#over();
   }
 
