@@ -34,21 +34,22 @@ export interface AnnouncedActions {
 
 /** The actions of a file; `undefined` if its header is not that of actions. Throws `UnusableFile`. */
 export async function announcedIn(path: string, directory: string): Promise<AnnouncedActions | undefined> {
-  let isOfActions = false;
+  const read = { header: '' };
+  const isOfActions = (): boolean => /\bex_date\b/.test(read.header) && /\btype\b/.test(read.header);
   const delimiterOf = (first: string): string => {
-    isOfActions = /\bex_date\b/.test(first) && /\btype\b/.test(first);
+    read.header = first;
     return [',', ';', '\t', '|'].find((one) => first.includes(one)) ?? ',';
   };
   try {
     const records: FileRecord[] = [];
     for await (const record of recordsOf(path, delimiterOf, () => undefined)) {
-      if (!isOfActions) return undefined;
+      if (!isOfActions()) return undefined;
       records.push(record);
     }
     return { path, rows: await checkedRows(path, records, directory) };
   } catch (error) {
     // A file of prices is read by its own layout, which also says what is wrong with it.
-    if (!isOfActions) return undefined;
+    if (!isOfActions()) return undefined;
     throw error;
   }
 }
@@ -67,7 +68,7 @@ async function checkedRows(
   for (const [index, { line }] of records.entries())
     lines[line - 1] = COLUMNS.map((column) => rows[index]?.[column] ?? '').join(',');
   const copy = join(directory, 'actions');
-  writeFileSync(copy, `${Array.from(lines, (text = '') => text).join('\n')}\n`);
+  writeFileSync(copy, `${Array.from(lines, (text: string | undefined) => text ?? '').join('\n')}\n`);
   try {
     await checkActions(copy);
   } catch (error) {
@@ -94,7 +95,7 @@ function rowOf(path: string, header: readonly string[], { cells, line }: FileRec
   if (cells.length !== header.length)
     throw new UnusableFile(path, `line ${line}: ${cells.length} cells where the header has ${header.length}`);
   const row: ActionCells = Object.fromEntries(
-    header.map((name, index) => [name, cells[index] ?? '']).filter(([, cell]) => cell !== ''),
+    header.map((name, index) => [name, cells[index] ?? ''] as const).filter(([, cell]) => cell !== ''),
   );
   const { type = '' } = row;
   const columns = Object.hasOwn(COLUMNS_OF, type) ? COLUMNS_OF[type] : undefined;

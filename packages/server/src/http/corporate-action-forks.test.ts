@@ -60,7 +60,7 @@ async function bought(): Promise<Sim & { readonly portfolioId: string }> {
       seed: 7,
     }),
   );
-  const { portfolioId } = (await openPortfolio(sim.client, { initialCash: 100_000 })) as Body;
+  const { portfolioId } = await openPortfolio(sim.client, { initialCash: 100_000 });
   await quote(sim, { XYZ: 30, ACQ: 40, [CALL]: 6 });
   await order(sim, portfolioId as string, 'XYZ', 1001);
   await order(sim, portfolioId as string, CALL, 1);
@@ -149,7 +149,7 @@ it('a comparison over a spin-off and a merger differs between brokers by their c
   let reply: Reply;
   do reply = await owner.get(`/v1/comparisons/${started.body.comparisonId as string}?wait=30`);
   while (['QUEUED', 'RUNNING'].includes(reply.body.status as string));
-  const { base, variants, baseMatches } = reply.body as Body;
+  const { base, variants, baseMatches } = reply.body;
   expect(baseMatches, reply.text).toBe(true);
   const chargesOf = ({ commissions, regulatoryFees }: Body): number =>
     (commissions as number) + (regulatoryFees as number);

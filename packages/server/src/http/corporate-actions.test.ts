@@ -256,7 +256,7 @@ describe('deliverables of a contract', () => {
         positions,
         prices,
       });
-      const { groups, maintenanceRequirement } = body as Body;
+      const { groups, maintenanceRequirement } = body;
       if (groups === undefined) return body.message as unknown;
       return [...groups.map(({ strategy }: Body) => strategy as string), maintenanceRequirement];
     };
