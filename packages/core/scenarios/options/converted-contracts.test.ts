@@ -300,7 +300,11 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
     const market = audited(new TestMarket({ rules: { brokers, earlyAssignment: 'DIVIDENDS' } }));
     const portfolio = market.openPortfolio({ type: 'CASH', cash });
     market.quote('XYZ', '30.00', '30.00');
-    for (const symbol of [CALL, PUT, LONG_PUT, 'XYZ260220C00027500']) market.quote(symbol, '1.00', '1.00');
+    for (const symbol of [
+      ...[CALL, PUT, LONG_PUT],
+      ...['XYZ260220C00027500', 'XYZ260220C00035000', 'XYZ260220P00025000'],
+    ])
+      market.quote(symbol, '1.00', '1.00');
     for (const order of orders) market.place(portfolio, order);
     const spinOff = {
       type: 'SPIN_OFF',
@@ -324,7 +328,7 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
       market.advanceTo('2026-02-20', 17);
       return market
         .events('OptionEnded')
-        .map(({ act, shares: moved, amount }) => [act, moved?.symbol, dollars(amount)]);
+        .map(({ act, symbol, shares: moved, amount }) => [act, moved?.symbol ?? symbol, dollars(amount)]);
     };
     return { market, portfolio, held, ended };
   }
@@ -344,7 +348,7 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
   it('a long call without the cash for its strike is sold at its value', () => {
     const { held, ended } = ending([{ symbol: CALL, quantity: 1 }], { cash: 2500 });
     // 3,120.00 - 2,500.00; 2,400.00 are left of the cash.
-    expect(ended()).toEqual([['SOLD_AT_EXPIRY', undefined, 620]]);
+    expect(ended()).toEqual([['SOLD_AT_EXPIRY', 'XYZ1260220C00025000', 620]]);
     expect(held()).toEqual({});
   });
 
@@ -383,6 +387,37 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
     expect(held()).toEqual({});
   });
 
+  it('a written call whose long ends worthless buys the shares of both in', () => {
+    const { held, ended } = ending([
+      { symbol: 'XYZ260220C00035000', quantity: 1 },
+      { symbol: CALL, quantity: 1, intent: 'SELL_TO_OPEN' },
+    ]);
+    expect(ended()).toEqual([
+      ['EXPIRED', 'XYZ1260220C00035000', 0],
+      ['BUY_IN', 'XYZ', -3000],
+      ['BUY_IN', 'ASIX', -120],
+      ['ASSIGNED', 'XYZ', 2403.85],
+      ['ASSIGNED', 'ASIX', 96.15],
+    ]);
+    expect(held()).toEqual({});
+  });
+
+  it('a written put that cash does not pay sells the shares of both that it receives', () => {
+    const orders = [
+      { symbol: 'XYZ260220P00025000', quantity: 1 },
+      { symbol: LONG_PUT, quantity: 1, intent: 'SELL_TO_OPEN' },
+    ] as const;
+    const { held, ended } = ending(orders, { cash: 1700 });
+    expect(ended()).toEqual([
+      ['EXPIRED', 'XYZ1260220P00025000', 0],
+      ['ASSIGNED', 'XYZ', -3846.16],
+      ['ASSIGNED', 'ASIX', -153.84],
+      ['SOLD_AT_EXPIRY', 'XYZ', 3000],
+      ['SOLD_AT_EXPIRY', 'ASIX', 120],
+    ]);
+    expect(held()).toEqual({});
+  });
+
   it('a long put delivers the shares of both', () => {
     const { held, ended } = ending([shares100, { symbol: LONG_PUT, quantity: 1 }]);
     // 4,000.00 x 3,000 / 3,120 and x 120 / 3,120.
@@ -405,7 +440,7 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
     });
     expect(result).toMatchObject({ code: 'NOT_SHORTABLE' });
     // 4,000.00 - 3,120.00.
-    expect(ended()).toEqual([['SOLD_AT_EXPIRY', undefined, 880]]);
+    expect(ended()).toEqual([['SOLD_AT_EXPIRY', 'XYZ1260220P00040000', 880]]);
     expect(held()).toEqual({ XYZ: 100 });
   });
 
@@ -428,7 +463,7 @@ describe('contracts on several shares that end in a CASH portfolio', () => {
     market.quote('ASIX', '30.00', '30.00');
     market.place(portfolio, { symbol: 'ASIX', quantity: 96 });
     market.place(portfolio, { symbol: 'ASIX260220P00040000', quantity: 1 });
-    expect(ended()).toContainEqual(['SOLD_AT_EXPIRY', undefined, 1000]);
+    expect(ended()).toContainEqual(['SOLD_AT_EXPIRY', 'ASIX260220P00040000', 1000]);
     expect(held()).toEqual({ ASIX: 96 });
   });
 });
