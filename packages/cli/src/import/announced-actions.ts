@@ -9,7 +9,7 @@ import { UnusableFile } from './unusable-file.js';
 export const ACTION_COLUMNS = ['ex_date', 'symbol', 'type', 'split_new_for_old', 'cash_per_share'] as const;
 /** Columns that it has where an action needs them. */
 const MORE_COLUMNS = ['declared', 'new_symbol', 'basis_percent', 'pay_date'] as const;
-export type ActionColumn = (typeof ACTION_COLUMNS | typeof MORE_COLUMNS)[number];
+type ActionColumn = (typeof ACTION_COLUMNS | typeof MORE_COLUMNS)[number];
 const COLUMNS: readonly ActionColumn[] = [...ACTION_COLUMNS, ...MORE_COLUMNS];
 
 /** Columns that an action of a type may fill, besides its date, symbol, type and `declared`. */
