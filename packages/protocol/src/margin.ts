@@ -28,9 +28,7 @@ import { ruled } from './rules.js';
 
 export const RequirementPosition = ruled(
   closed('RequirementPosition', {
-    symbol: optional(
-      text({ description: 'An equity, an option in OSI form, or a future.', examples: ['AAPL'] }),
-    ),
+    symbol: optional(text({ description: 'Equity, option in OSI form, or future.', examples: ['AAPL'] })),
     optionSymbol: optional(
       text({ description: 'An option in OSI form.', examples: ['AAPL260116C00150000'] }),
     ),
@@ -38,14 +36,7 @@ export const RequirementPosition = ruled(
     averagePrice: optional(nonNegative(priceBounds)),
     deliverable: optional(integer(1, 1_000_000, { description: 'Shares per contract. Absent = as listed.' })),
     deliverables: optional(
-      list(
-        ListedDeliverable,
-        { min: 1, max: 10 },
-        {
-          description:
-            'All that one contract delivers, shares of its underlying among it, as in a listing. Absent = as listed.',
-        },
-      ),
+      list(ListedDeliverable, { min: 1, max: 10 }, { description: 'All that a contract delivers.' }),
     ),
   }),
   (body, report) => {

@@ -87,7 +87,7 @@ afterAll(async () => {
 });
 
 /** Tickers, dates and instants of the recording. */
-const OF_THE_RECORDING = /ZEBRA|YAKKA|NEWCO|2013-0[2-5]|\b136[2-6]\d{7}(\d{3})?\b/i;
+const OF_THE_RECORDING = /ZEBRA|YAKKA|NEWCO|2013-0[2-5]|(?<![\d.])136[2-6]\d{6}(\d{3})?\b/i;
 
 const CONTEST = {
   name: 'Masked cup',
