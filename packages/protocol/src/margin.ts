@@ -30,7 +30,7 @@ export const RequirementPosition = ruled(
   closed('RequirementPosition', {
     symbol: optional(text({ description: 'Equity, option in OSI form, or future.', examples: ['AAPL'] })),
     optionSymbol: optional(
-      text({ description: 'An option in OSI form.', examples: ['AAPL260116C00150000'] }),
+      text({ description: 'Option in OSI form.', examples: ['AAPL260116C00150000'] }),
     ),
     quantity: signed(quantityBounds, { description: 'Quantity; negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
@@ -60,7 +60,7 @@ export const RequirementsBody = ruled(
     ),
     positions: list(RequirementPosition, { min: 0, max: 1000 }),
     prices: byName(nonNegative(priceBounds), {
-      description: 'Prices by symbol, for options per share. Underlyings of options are required.',
+      description: 'Prices by symbol, options per share. Underlyings of options are required.',
       examples: [{ AAPL: 190.5, AAPL260116C00150000: 42.1 }],
     }),
     volatilities: optional(

@@ -165,7 +165,7 @@ export type ListEquity = Static<typeof ListEquity>;
 /** Shares of a symbol, or cash, that one contract delivers (D208). */
 export const ListedDeliverable = ruled(
   closed('ListedDeliverable', {
-    symbol: optional(text({ description: 'Symbol of the shares.', examples: ['WBD'] })),
+    symbol: optional(text({ description: 'Symbol.', examples: ['WBD'] })),
     quantity: optional(integer(1, 1_000_000, { description: 'Whole shares.' })),
     cash: optional(positive(moneyBounds, { description: 'Dollars, instead of shares.' })),
   }),
