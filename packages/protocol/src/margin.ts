@@ -29,9 +29,7 @@ import { ruled } from './rules.js';
 export const RequirementPosition = ruled(
   closed('RequirementPosition', {
     symbol: optional(text({ description: 'Equity, option in OSI form, or future.', examples: ['AAPL'] })),
-    optionSymbol: optional(
-      text({ description: 'Option in OSI form.', examples: ['AAPL260116C00150000'] }),
-    ),
+    optionSymbol: optional(text({ description: 'Option in OSI form.', examples: ['AAPL260116C00150000'] })),
     quantity: signed(quantityBounds, { description: 'Quantity; negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
     deliverable: optional(integer(1, 1_000_000, { description: 'Shares per contract. Absent = as listed.' })),
