@@ -51,7 +51,7 @@ const launchBrowser = (): Promise<Browser> =>
   });
 
 /** Timeout for asynchronous changes, on a machine under load. */
-export const SOON = { timeout: 20_000 * SLOWDOWN };
+export const SOON = { timeout: 40_000 * SLOWDOWN };
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 
