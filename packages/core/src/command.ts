@@ -169,7 +169,10 @@ export type Command =
   | {
       readonly type: 'AnnounceActions';
       readonly actions: readonly CorporateAction[];
-      /** Those of one instant take effect by kind (D208). Absent in journals of earlier versions: in the order of announcement. */
+      /**
+       * True: actions of one instant take effect in the order of their types (D208). Absent in journals of earlier versions: in the order in
+       * which they were announced.
+       */
       readonly byKind?: true;
     }
   | { readonly type: 'WithdrawAction'; readonly actionId: string }

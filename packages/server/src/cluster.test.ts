@@ -237,7 +237,7 @@ describe('Three nodes on one database', () => {
     directory = await ready;
     databaseUrl = await newDatabase();
     const first = await start('a');
-    // So many that one of them is placed on b or c.
+    // Enough tenants that at least one of them is placed on b or c.
     for (let i = 0; i < PORTED; i++) {
       const tenantId = `tenant-of-port-${i}`;
       ported.push({ tenantId, portfolioId: await openPortfolio(first, tokenOf(tenantId)) });

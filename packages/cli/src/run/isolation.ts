@@ -79,7 +79,7 @@ export interface NamedHosts {
   readonly hostsFile: string;
 }
 
-/** What an isolated network consists of. */
+/** Parts of an isolated network: forwarded ports, and a file that is mounted in it. */
 export interface Inside {
   readonly passages: readonly Passage[];
   /** Paths of a file, and of the one that it replaces. */

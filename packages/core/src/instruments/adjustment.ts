@@ -101,7 +101,7 @@ export function adjustedByDividend(
 const sharesOf = ({ others = [] }: Pick<OptionContract, 'others'>, symbol: string): number =>
   others.find((one) => one.symbol === symbol)?.shares ?? 0;
 
-/** What becomes of shares of another symbol that contracts deliver. */
+/** Effect of an action on shares of a symbol other than the underlying that a contract delivers. */
 export interface OtherShares {
   /** Symbol of the new shares. */
   readonly symbol: string;

@@ -104,7 +104,7 @@ interface UncoveredContracts {
   count: number;
 }
 
-/** What covered calls deliver: all of it, or they are uncovered. */
+/** Deliverables of covered calls. A call is covered only if all of its deliverables are held. */
 interface CoveredCalls {
   readonly shares: Quantity;
   readonly others?: readonly SharesOf[];

@@ -526,7 +526,7 @@ export class Auditor {
     if (order.assetClass === 'EQUITY') add(obligation.shares, symbol, signed);
   }
 
-  /** What was due on a day without a session is due with what the next session settles. */
+  /** An obligation due on a day without a session is settled at the next session, with that session's own. */
   private noteMovedObligation({ portfolioId, date, to }: Extract<Event, { type: 'ObligationMoved' }>): void {
     const portfolio = this.portfolio(portfolioId);
     const moved = obligationOf(portfolio, date);
@@ -1053,7 +1053,7 @@ function ratioOf(action: CorporateAction): readonly [bigint, bigint] {
     : [BigInt(Math.round(ratio.new * 1e6)), BigInt(Math.round(ratio.old * 1e6))];
 }
 
-/** What one contract delivers, and for how much. */
+/** Deliverable and strike of one contract. */
 interface AuditedTerms {
   readonly underlying: string;
   readonly shares: bigint;

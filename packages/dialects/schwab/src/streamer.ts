@@ -65,7 +65,7 @@ interface Known {
   readonly close: number;
 }
 
-/** What one simulation's readers follow. */
+/** Market data of one simulation, looked up once for all connections that subscribe to it. */
 class MarketLook {
   readonly #desk: Desk;
   #known = new Map<string, Known>();

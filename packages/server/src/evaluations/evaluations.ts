@@ -719,7 +719,7 @@ export class Evaluations {
     await this.#stop(cell, simulation);
     const end = Instant.ofMs(cell.note.end);
     if (simulation.now() < end) await simulation.moveClock(end);
-    // What is due at the end may be executed in parts: figures, hash and file contain all of it.
+    // Timers that are due at the end may fire in several records: wait for all, so that figures, hash and file contain them.
     await simulation.catchUp();
     await simulation.durable();
     const { kept, note } = cell;

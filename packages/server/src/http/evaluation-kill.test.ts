@@ -106,7 +106,7 @@ const done = (client: TestClient, path: string): Promise<Body> =>
     { timeout: 15_000, interval: 5 },
   );
 
-/** What must not depend on a kill: everything but ids, which journals have too, real times and counts of calls. */
+/** Fields that must be equal with and without a kill. Ids, journal hashes (they contain ids), real times and counts of calls differ. */
 const resultsOf = ({ matrix }: Body): Body[] =>
   (matrix as Body[]).map(({ entrant, score, metrics, tasks, finishedAt, reason }) => ({
     entrant,

@@ -158,7 +158,7 @@ it('cells: other doors and repeated keys tell an entrant nothing of the recordin
   // A key that another cell has used is free.
   expect([await buy(first), await buy(second)]).toEqual([201, 201]);
   const client = test.withToken(first.token);
-  // A ticker of the recording is refused as one that nobody has.
+  // The true ticker of a masked recording gets the same refusal as an unknown symbol.
   const [real, invented] = await Promise.all(
     ['ZEBRA', 'QQQQQ'].map(async (symbol) => [
       (await client.post('/v1/orders', orderBody(first.portfolioId, { symbol }))).text.replaceAll(symbol, ''),

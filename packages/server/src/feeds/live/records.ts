@@ -38,7 +38,7 @@ export function barFrom(told: {
 
 /** A corporate action from a source. */
 export interface SourceAction {
-  /** What it is simulated as; any other text = it is not simulated. */
+  /** Type of the simulated action; an action of any other type is reported as unsupported. */
   readonly type: string;
   /** The source's own word for it, for actions that lack a field. Absent = the type. */
   readonly word?: string;

@@ -21,7 +21,7 @@ const HIGHEST_DOLLARS = 1_000_000;
 const WIDEST_EXTRA_TICKS = 2;
 const LOT = 100;
 
-/** What the path of an instrument follows from. */
+/** Inputs from which the price path of an instrument is computed. */
 export interface PathTerms extends Seeds {
   readonly calendar: Calendar;
   /** Absent = the usual market. */

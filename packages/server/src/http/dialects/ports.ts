@@ -21,7 +21,7 @@ interface OpenPort {
   readonly portfolioId: string;
 }
 
-/** Whether this node serves a tenant, and whether what it sends about it is current. */
+/** Tells whether this node serves a tenant, and whether it still owns it, so that it sends no stale state. */
 export type Placement = Pick<TenantPlacement, 'serves' | 'owns'>;
 
 interface PortDeps extends EntryDeps {

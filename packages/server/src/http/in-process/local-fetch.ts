@@ -262,7 +262,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 interface Asked {
   readonly parts: LocalRequestParts;
-  /** What the location of a redirect is relative to. */
+  /** URL against which a redirect's `Location` is resolved. */
   readonly base: string | URL;
   readonly signal: AbortSignal | undefined;
   readonly redirect: RequestInit['redirect'];

@@ -63,7 +63,7 @@ export class WholeResponse implements Response {
   }
 
   formData(): ReturnType<Response['formData']> {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- a caller may still use it
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- a caller of `fetch` may use every method of a `Response`
     return this.#response().formData();
   }
 
