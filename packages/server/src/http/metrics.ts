@@ -134,7 +134,7 @@ function collectServer(
     const { bavail, bsize } = await statfs(dataDir);
     return bavail * bsize;
   });
-  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', async () =>
+  gauge('data_bytes', 'Size of the journal and the history.', async () =>
     (await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))))).reduce(
       (sum, size) => sum + size,
       0,
@@ -198,14 +198,7 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
   });
 }
 
-const DATABASES = [
-  'journal.db',
-  'journal.db-wal',
-  'history.db',
-  'history.db-wal',
-  'webhooks.db',
-  'webhooks.db-wal',
-];
+const DATABASES = ['journal.db', 'journal.db-wal', 'history.db', 'history.db-wal'];
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
