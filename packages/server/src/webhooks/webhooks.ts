@@ -77,6 +77,8 @@ interface Endpoint {
   outbox: Outbox | undefined;
   notedAt: number;
   isTesting: boolean;
+  /** Settles when the deliveries that waited when it was disabled are FAILED. */
+  failed: Promise<void>;
 }
 
 /** A cell in memory, or one with events that were read and not tried. */
@@ -159,8 +161,9 @@ export class Webhooks {
       if (isDeleted === true || isCellDeleted) unfinished.push(eraseWebhook(store, webhookId));
       else {
         const due = pending.get(webhookId) ?? 0;
-        if (status === 'DISABLED' && due > 0) unfinished.push(store.webhooks.failPending(webhookId));
-        entered.push(this.#enter(webhook, due));
+        const endpoint = this.#enter(webhook, due);
+        if (status === 'DISABLED' && due > 0) this.#failPending(endpoint);
+        entered.push(endpoint);
       }
     }
     for (const one of unfinished) one.catch(() => undefined);
@@ -220,7 +223,6 @@ export class Webhooks {
   ): Promise<StoredWebhook | undefined> {
     const endpoint = this.#endpointOf(tenantId, webhookId);
     if (endpoint === undefined) return undefined;
-    const { store } = this.#deps;
     const { reason, failingSince, ...before } = endpoint.webhook;
     const isEnabled = update.status === 'ENABLED' && before.status === 'DISABLED';
     const isDisabled = update.status === 'DISABLED' && before.status === 'ENABLED';
@@ -236,10 +238,14 @@ export class Webhooks {
     if (restarts || isDisabled) this.#stopFollowing(endpoint);
     if (isDisabled) this.#stopSending(endpoint);
     endpoint.webhook = webhook;
-    await this.#writer.flush();
-    if (restarts) await this.#beginNow(webhook);
-    await saveWebhook(store.registry, webhook);
-    if (isDisabled) await store.webhooks.failPending(webhookId);
+    if (isDisabled) this.#failPending(endpoint);
+    else await this.#writer.flush();
+    if (restarts) {
+      await endpoint.failed;
+      await this.#beginNow(webhook);
+    }
+    await this.#save(endpoint);
+    if (isDisabled) await endpoint.failed;
     if (restarts && this.#endpoints.get(webhookId) === endpoint && endpoint.webhook.status === 'ENABLED') {
       endpoint.outbox ??= this.#outboxOf(endpoint, 0);
       this.#followAll(endpoint);
@@ -310,8 +316,13 @@ export class Webhooks {
       secret: newSecret(),
       retired: [{ secret, until }, ...retired.filter((one) => one.until > nowMs)].slice(0, MOST_RETIRED),
     };
-    await saveWebhook(this.#deps.store.registry, { ...endpoint.webhook, ...changed });
     endpoint.webhook = { ...endpoint.webhook, ...changed };
+    try {
+      await this.#save(endpoint);
+    } catch (error) {
+      endpoint.webhook = { ...endpoint.webhook, secret, retired };
+      throw error;
+    }
     return { until };
   }
 
@@ -423,9 +434,7 @@ export class Webhooks {
   /** Saves last successes that were not saved at once. A store that refuses it has earlier ones. */
   async #saveStates(endpoints: readonly Endpoint[]): Promise<void> {
     const changed = endpoints.filter(({ webhook, notedAt }) => (webhook.lastSuccessAt ?? 0) > notedAt);
-    await Promise.all(
-      changed.map(({ webhook }) => saveWebhook(this.#deps.store.registry, webhook).catch(() => undefined)),
-    );
+    await Promise.all(changed.map((endpoint) => this.#save(endpoint).catch(() => undefined)));
   }
 
   #endpointOf(tenantId: string, webhookId: string): Endpoint | undefined {
@@ -439,6 +448,7 @@ export class Webhooks {
       outbox: undefined,
       notedAt: webhook.lastSuccessAt ?? 0,
       isTesting: false,
+      failed: Promise.resolve(),
     };
     this.#endpoints.set(webhook.webhookId, endpoint);
     if (webhook.status === 'ENABLED') endpoint.outbox = this.#outboxOf(endpoint, pending);
@@ -480,9 +490,25 @@ export class Webhooks {
     }
   }
 
+  /** Saves an endpoint as it is now; one that was deleted meanwhile stays deleted. */
+  #save(endpoint: Endpoint): Promise<void> {
+    const { webhook } = endpoint;
+    if (this.#endpoints.get(webhook.webhookId) !== endpoint) return Promise.resolve();
+    return saveWebhook(this.#deps.store.registry, webhook);
+  }
+
   /** A state that cannot be saved now is saved with a later one. */
-  #saveState({ webhook }: Endpoint): void {
-    saveWebhook(this.#deps.store.registry, webhook).catch(() => undefined);
+  #saveState(endpoint: Endpoint): void {
+    this.#save(endpoint).catch(() => undefined);
+  }
+
+  /** Fails the deliveries that wait, after the results so far. What the store refuses is left to the next start. */
+  #failPending(endpoint: Endpoint): void {
+    const { webhookId } = endpoint.webhook;
+    endpoint.failed = this.#writer
+      .flush()
+      .then(() => this.#deps.store.webhooks.failPending(webhookId))
+      .catch(() => undefined);
   }
 
   #disable(endpoint: Endpoint, reason: string): void {
@@ -492,9 +518,7 @@ export class Webhooks {
     this.#stopFollowing(endpoint);
     endpoint.webhook = { ...endpoint.webhook, status: 'DISABLED', reason };
     this.#saveState(endpoint);
-    // The result of this try comes first. The next start continues it.
-    const failed = this.#writer.flush().then(() => this.#deps.store.webhooks.failPending(webhookId));
-    failed.catch(() => undefined);
+    this.#failPending(endpoint);
     this.#deps.note(webhookId, `Webhook ${webhookId} is disabled: ${reason}`);
   }
 

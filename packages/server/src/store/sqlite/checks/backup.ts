@@ -96,7 +96,7 @@ function copyAll(directory: string, to: string): BackedUp {
     rmSync(join(to, HISTORY_FILE), { force: true });
     notes.push(`history is left out, and will be derived again: ${(error as Error).message}`);
   }
-  // Of a directory that version 0.1.0 wrote. Before the journal: a cursor ahead of it would pass over events.
+  // Of a directory that an earlier version wrote. Before the journal: a cursor ahead of it would pass over events.
   if (existsSync(join(directory, WEBHOOK_FILE))) copyDatabase(directory, to, WEBHOOK_FILE);
   for (const file of BESIDE)
     if (existsSync(join(directory, file))) copyFileSync(join(directory, file), join(to, file));

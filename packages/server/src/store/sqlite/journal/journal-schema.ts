@@ -17,7 +17,7 @@ import { webhookTables } from '../../webhooks.js';
 /** The file in a data directory that holds the journal, the registry and the answers. */
 export const JOURNAL_FILE = 'journal.db';
 
-/** The file of version 0.1.0 with the webhooks. */
+/** The file of earlier versions with the webhooks. */
 export const WEBHOOK_FILE = 'webhooks.db';
 
 /** "SPIT": marks a SQLite file as ours. */
@@ -25,7 +25,7 @@ const APPLICATION_ID = 0x53504954;
 
 /** Increased with each change of the tables or of the meaning of records; a server refuses any other format. */
 const FORMAT = 6;
-/** The format of version 0.1.0, with the webhooks in a file of their own. The first commit of an opening changes it. */
+/** The format of earlier versions, with the webhooks in a file of their own. The first commit of an opening changes it. */
 const FORMAT_WITHOUT_WEBHOOKS = 5;
 
 /**

@@ -8,7 +8,7 @@ import { addWebhookTables, WEBHOOK_FILE } from '../journal/journal-schema.js';
 import type { RowSum } from '../journal/row-sums.js';
 import { RegistryTables } from '../registry/registry-tables.js';
 
-/** Moves the webhooks of version 0.1.0 into the journal, inside the commit that changes its format: all of them, or none. */
+/** Moves the webhooks of earlier versions into the journal, inside the commit that changes its format: all of them, or none. */
 export function adoptWebhooks(database: Database, directory: string, sum: RowSum): void {
   addWebhookTables(database);
   const path = join(directory, WEBHOOK_FILE);
