@@ -56,7 +56,8 @@ import { KnownBrowsers } from './known-browsers.js';
 import { KnownMethods } from './known-methods.js';
 import { LateRoutes } from './late-routes.js';
 import type { LoginLinks } from './login-links.js';
-import { Traffic } from './metrics.js';
+import type { Traffic } from './metrics.js';
+import { NO_SCHEMAS } from './no-schemas.js';
 import { failed, type OnRefusal, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
 import { Rates } from './agents/rates.js';
@@ -109,6 +110,8 @@ export interface AppDeps extends HttpDeps {
   /** APIs of other services, in front of the same brokerage. */
   readonly dialects: readonly Dialect[];
   readonly log?: FastifyBaseLogger;
+  /** Absent = requests are not counted. */
+  readonly traffic?: Pick<Traffic, 'count'> | undefined;
   /** URL of this server in the OpenAPI document; absent = the origin that serves the document. */
   readonly publicUrl?: string;
   readonly version?: string;
@@ -135,8 +138,8 @@ export interface AppDeps extends HttpDeps {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Request counts and times for the metrics server. */
-    traffic: Traffic;
+    /** Counts requests for the metrics server; undefined = there is none. */
+    traffic: Pick<Traffic, 'count'> | undefined;
     /** Receives errors. */
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
@@ -183,15 +186,9 @@ const REQUEST_FIELDS = [
   'admitted',
 ] as const;
 
-/** The table of routes validates requests: the framework's own compilers would add a tenth of a second to every start. */
-function noSchemas(): never {
-  throw new Error('No route has schemas of the framework');
-}
-
 /** What all instances of one service share. */
 interface Shared {
   readonly faults: Faults;
-  readonly traffic: Traffic;
   readonly bodies: Bodies;
 }
 
@@ -201,7 +198,7 @@ interface Shared {
  */
 function newInstance(
   deps: AppDeps,
-  { faults, traffic, bodies }: Shared,
+  { faults, bodies }: Shared,
   late?: LateRoutes,
 ): { readonly app: FastifyInstance; readonly methods: KnownMethods } {
   const app = fastify({
@@ -218,7 +215,7 @@ function newInstance(
     // Node's own answer to a request without a host is not in the contract's form.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: NO_SCHEMAS,
     rewriteUrl: (request) => withPrefix(deps.dialects, request),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
@@ -226,7 +223,7 @@ function newInstance(
     },
   }) as unknown as FastifyInstance;
   for (const name of REQUEST_FIELDS) app.decorateRequest(name, undefined);
-  app.decorate('traffic', traffic);
+  app.decorate('traffic', deps.traffic);
   app.decorate('logger', deps.log);
   app.decorate('onRefusal', deps.onRefusal);
   app.decorate('isAccessLogged', deps.isAccessLogged === true && deps.log !== undefined);
@@ -255,7 +252,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const faults = new Faults();
   const shared: Shared = {
     faults,
-    traffic: new Traffic(),
     bodies: new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs),
   };
   const { app, methods } = newInstance(deps, shared, late);
