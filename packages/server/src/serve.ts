@@ -137,7 +137,7 @@ async function serveWith(
   }
   const metrics =
     traffic &&
-    measuring?.createMetricsServer(traffic, {
+    measuring.createMetricsServer(traffic, {
       ...composition,
       dataDir: settings.dataDir,
       clockMs: Date.now,

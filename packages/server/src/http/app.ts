@@ -433,12 +433,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => late.close());
   for (const dialect of deps.dialects) {
     const { mirror, prefix } = dialect;
-    const openRoutes =
-      mirror === undefined
-        ? openDoor(dialect, door)
-        : (instance: FastifyInstance) =>
-            openMirror(instance, dialect, mirror, admission, operations, serving);
-    await add(prefix, async (instance) => openRoutes(instance));
+    if (mirror === undefined) await add(prefix, openDoor(dialect, door));
+    else
+      await add(prefix, (instance) => {
+        openMirror(instance, dialect, mirror, admission, operations, serving);
+        return Promise.resolve();
+      });
   }
   registerTools(
     app,

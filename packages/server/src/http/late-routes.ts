@@ -37,7 +37,8 @@ export class LateRoutes {
 
   /** Closes the instances. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#parts.map(({ opening }) => opening?.then((opened) => opened.close())));
+    const opening = this.#parts.map(async (part) => (await part.opening)?.close());
+    await Promise.allSettled(opening);
   }
 
   #open(part: Part): Promise<FastifyInstance> {
