@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LONG_WORK } from '../engine/long-work.js';
+import { LONG_WORK } from '../engine/scheduling/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { EphemeralFull } from '../store/ephemeral-cells.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
@@ -191,7 +191,7 @@ function counted(request: FastifyRequest, status: number): void {
   if (beganMs !== undefined) LONG_WORK.ended(beganMs);
   request.onAnswered?.();
   request.onAnswered = undefined;
-  server.traffic.count(operation ?? 'unknown', status, ms);
+  server.traffic?.count(operation ?? 'unknown', status, ms);
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
 

@@ -1,7 +1,7 @@
 import type { OrderSnapshot } from '@sandpit/core';
-import type { DurableRecord } from '../engine/records.js';
-import type { Simulation } from '../engine/simulation.js';
-import { Slice } from '../engine/slice.js';
+import type { DurableRecord } from '../engine/records/records.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import { endOfRecord, isAfter } from '../store/stream-position.js';
 import type { StreamPosition } from '../store/stream-position.js';
