@@ -1,4 +1,4 @@
-/** Webhooks of a tenant whose owner changes during a try (D231). */
+/** Webhooks of a tenant whose owner changes during a try. */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, expect, it } from 'vitest';
