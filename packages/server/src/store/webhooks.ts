@@ -68,7 +68,7 @@ export interface DeliveryAttempt {
   readonly durationMs: number;
 }
 
-export const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** An event that was tried at least once. */
@@ -122,7 +122,7 @@ export interface DeliveryQuery {
 }
 
 /** The database of a store, as far as webhooks use it. `?` is a placeholder of a value. */
-export interface WebhookDatabase {
+interface WebhookDatabase {
   read(question: Question): ValueOrPromise<readonly Readonly<Record<string, unknown>>[]>;
   /** Executes statements in order: all of them are durable, or none. Rejects with `StoreUnavailable`. */
   write(statements: readonly Question[]): Promise<void>;

@@ -15,7 +15,7 @@ interface QueuedChange {
 }
 
 /** Its cursor is read when it is written. */
-export interface Cursored {
+interface Cursored {
   readonly cursor: WebhookCursor;
 }
 
