@@ -23,6 +23,15 @@ const OUTCOME = {
   outcome: { fill: [{ percent: 30 }], rest: 'hold' },
 };
 
+const ALERT = {
+  alertId: 'c1d9f2a4-0b7e-4e53-8a61-5f2b7c9d0e13',
+  symbol: 'AAPL',
+  condition: 'ABOVE' as const,
+  price: 195,
+  status: 'ACTIVE' as const,
+  createdAt: '2026-01-05T15:00:00.000Z',
+};
+
 const competition = {
   competitionId: '5d1d1f3a-3f6e-4b57-9d2f-0c9a1a7f2b10',
   name: 'Spring cup',
@@ -1341,6 +1350,21 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       bars: [{ timestamp: 1767623400000, open: 187.6, high: 187.6, low: 187.6, close: 187.6, volume: 200 }],
     },
   },
+  getBarsOfSymbols: {
+    body: { symbols: ['AAPL', 'NOPE'], timeframe: '1Day', limit: 1 },
+    reply: {
+      data: [
+        {
+          symbol: 'AAPL',
+          timeframe: '1Day',
+          bars: [
+            { timestamp: 1767623400000, open: 187.6, high: 187.6, low: 187.6, close: 187.6, volume: 200 },
+          ],
+        },
+      ],
+      notFound: ['NOPE'],
+    },
+  },
   getMarketHours: {
     reply: {
       exchange: 'XNYS',
@@ -1703,6 +1727,28 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   withdrawCorporateAction: {
     params: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09' },
     reply: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09', message: 'Corporate action withdrawn' },
+  },
+  createAlert: { body: { symbol: 'AAPL', condition: 'ABOVE', price: 195 }, reply: ALERT },
+  listAlerts: {
+    reply: { data: [ALERT], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } },
+  },
+  getAlert: {
+    params: { alertId: ALERT.alertId },
+    reply: {
+      ...ALERT,
+      status: 'FIRED',
+      firedAt: '2026-01-05T16:12:30.000Z',
+      firedPrice: 195.02,
+    },
+  },
+  updateAlert: {
+    params: { alertId: ALERT.alertId },
+    body: { price: 200 },
+    reply: { ...ALERT, price: 200 },
+  },
+  deleteAlert: {
+    params: { alertId: ALERT.alertId },
+    reply: { alertId: ALERT.alertId, message: 'Alert deleted' },
   },
   createOutcome: {
     body: { match: { symbol: 'AAPL' }, outcome: { fill: [{ percent: 30 }], rest: 'hold' } },

@@ -125,12 +125,12 @@ export const serviceRoutes = table({
     tag: 'Streams',
     summary: 'Stream quotes',
     description:
-      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second.',
+      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second. `halt` and `resume` tell of trading halts, `alert` of price alerts on these symbols that fire from now on.',
     auth: 'ticket',
     access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: QuoteStreamQuery,
     responses: { 200: Quote },
-    events: ['quote', 'heartbeat', 'error'],
+    events: ['quote', 'halt', 'resume', 'alert', 'heartbeat', 'error'],
   },
 });

@@ -76,6 +76,7 @@ import { orderHandlers } from './routes/orders.js';
 import { portfolioHandlers } from './routes/portfolios.js';
 import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
+import { alertHandlers } from './routes/alerts.js';
 import { outcomeHandlers } from './routes/outcomes.js';
 import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
@@ -490,6 +491,7 @@ function handlersOf(
     ...simulationHandlers,
     ...stepHandlers(deps.simulations, recordings),
     ...faultHandlers(faults),
+    ...alertHandlers,
     ...outcomeHandlers,
     ...simulationsHandlers(deps, streams, faults, keyPairs, places, recordings, competitions),
     ...authHandlers(deps),
