@@ -175,8 +175,7 @@ export type Command =
       readonly alertId: string;
       readonly condition?: AlertCondition;
       readonly price?: Price;
-      /** Null = none. */
-      readonly note?: string | null;
+      readonly note?: string;
     }
   | { readonly type: 'DeleteAlert'; readonly by: Requester; readonly alertId: string }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }

@@ -1,7 +1,18 @@
 /** Price alerts of a simulation (D281). */
 import type { Static } from 'typebox';
 import { alertConditions, alertStatuses } from './enums.js';
-import { anyText, choice, closed, instant, nullable, number, optional, parameters, price, text, uuid } from './fields.js';
+import {
+  anyText,
+  choice,
+  closed,
+  instant,
+  number,
+  optional,
+  parameters,
+  price,
+  text,
+  uuid,
+} from './fields.js';
 import { pageFields, paged } from './paging.js';
 
 const condition = choice(alertConditions, {
@@ -24,7 +35,11 @@ export type AlertBody = Static<typeof AlertBody>;
 
 export const UpdateAlertBody = closed(
   'UpdateAlertBody',
-  { condition: optional(condition), price: optional(level), note: nullable(note) },
+  {
+    condition: optional(condition),
+    price: optional(level),
+    note: optional(note),
+  },
   { description: 'Omitted fields keep their values.', examples: [{ price: 200 }] },
 );
 export type UpdateAlertBody = Static<typeof UpdateAlertBody>;

@@ -2,7 +2,15 @@ import { hash32, seedOf } from './seeded.js';
 
 /** Kinds of numbered objects. Ids of different kinds never collide. */
 export type IdKind =
-  'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL' | 'OUTCOME' | 'ALERT';
+  | 'PORTFOLIO'
+  | 'ORDER'
+  | 'EXECUTION'
+  | 'TRADE_ENTRY'
+  | 'ENTRY'
+  | 'REPLACEMENT'
+  | 'CALL'
+  | 'OUTCOME'
+  | 'ALERT';
 
 const KIND: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 1,
@@ -193,9 +201,8 @@ export class Ids {
 /** The ids of a tag, as `Ids.tagged` writes it. */
 function laterIds(secret: string, text: string): LaterIds {
   const [tag = '', counters = ''] = text.split(':');
-  const [portfolio = 0, order = 0, execution = 0, ledgerEntry = 0, call = 0, outcome = 0, alert = 0] = counters
-    .split(',')
-    .map(Number);
+  const [portfolio = 0, order = 0, execution = 0, ledgerEntry = 0, call = 0, outcome = 0, alert = 0] =
+    counters.split(',').map(Number);
   const words = [0, 1, 2, 3].map((place) => {
     const word = Number.parseInt(secret.slice(place * 8, place * 8 + 8), 16);
     return hash32(word ^ seedOf(tag), 12, place)

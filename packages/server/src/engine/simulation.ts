@@ -1,5 +1,14 @@
 import { announcementOf, awaitsQuotes, hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
-import type { Brokerage, Command, Event, Instrument, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
+import type {
+  Brokerage,
+  Command,
+  Event,
+  Instrument,
+  Outcome,
+  Quote,
+  Rejection,
+  RulesInForce,
+} from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';

@@ -40,12 +40,11 @@ export function updateAlert(
   if (before === undefined) return NOT_FOUND;
   const problem = symbolProblem(d, before.symbol);
   if (problem !== undefined) return problem;
-  const noteAfter = note === undefined ? before.note : (note ?? undefined);
   const terms: AlertTerms = {
-    symbol: before.symbol,
-    condition: condition ?? before.condition,
-    price: price ?? before.price,
-    ...(noteAfter !== undefined && { note: noteAfter }),
+    ...termsOf(before),
+    ...(condition !== undefined && { condition }),
+    ...(price !== undefined && { price }),
+    ...(note !== undefined && { note }),
   };
   const isSame =
     terms.condition === before.condition && terms.price === before.price && terms.note === before.note;

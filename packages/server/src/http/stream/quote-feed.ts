@@ -76,7 +76,9 @@ export class QuoteFeed {
           if (shown !== undefined) found.set(symbol, JSON.stringify(shown));
         }
         const { alerts } = brokerage.state;
-        const all = [...alerts.values()].filter(({ symbol, status }) => status === 'FIRED' && symbols.has(symbol));
+        const all = [...alerts.values()].filter(
+          ({ symbol, status }) => status === 'FIRED' && symbols.has(symbol),
+        );
         return { texts: found, halts: halted, fired: new Set(all), at: now };
       },
       keptOf(simulation, [...symbols]),

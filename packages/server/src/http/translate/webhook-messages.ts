@@ -126,7 +126,14 @@ function otherMessage(simulation: Simulation, placed: PlacedEvent): OtherMessage
     }
     case 'AlertFired': {
       const { alert: number, terms, createdAt, price } = event;
-      const fired = { ...terms, number, createdAt, armedAt: createdAt, status: 'FIRED' as const, fired: { at, price } };
+      const fired = {
+        ...terms,
+        number,
+        createdAt,
+        armedAt: createdAt,
+        status: 'FIRED' as const,
+        fired: { at, price },
+      };
       return { type: 'alert.fired', data: shownAlert(ids, fired) };
     }
     case 'TradingHalted':
