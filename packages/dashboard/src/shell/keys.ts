@@ -7,5 +7,7 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Enter', 'In the ticket: to the button that states the order; again: place it'],
   ['Esc', 'Leave the ticket, a dialog or the details of an order'],
   ['← → ↑ ↓', 'Move the border between two parts of the trade page'],
+  ['↑ ↓', 'In the watch list: the symbol above or below; with Alt: move the symbol'],
+  ['Delete', 'In the watch list: stop watching the symbol'],
   ['?', 'This help'],
 ];
