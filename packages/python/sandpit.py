@@ -114,6 +114,8 @@ OPERATIONS = {
     "getHealth": "GET /v1/health",
     "getReadiness": "GET /v1/ready",
     "getCluster": "GET /v1/cluster",
+    "getServer": "GET /v1/server",
+    "updateServerLimits": "PUT /v1/server/limits",
     "createStreamTicket": "POST /v1/stream/ticket",
     "streamOrders": "GET /v1/stream/orders",
     "streamPortfolios": "GET /v1/stream/portfolios",

@@ -1531,6 +1531,31 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       cells: [{ simulationId: 'main', epoch: 1, sequence: 4 }],
     },
   },
+  getServer: {
+    reply: {
+      nodeId: 'node-1',
+      uptimeSeconds: 86_400,
+      traffic: {
+        requestsPerSecond: 41.2,
+        failuresPerSecond: 0,
+        ordersPerSecond: 12.5,
+        ordersAccepted: 912_004,
+        p50Ms: 1.9,
+        p99Ms: 11.3,
+        streams: 6,
+      },
+      cells: { all: 42, inMemory: 9, openOrders: 31, outOfService: 0 },
+      memory: { residentBytes: 212_000_000, heapBytes: 84_000_000 },
+      disk: { dataBytes: 1_400_000_000, freeBytes: 61_000_000_000 },
+      store: { waiting: 0, historyBehind: 0 },
+      webhooks: { enabled: 3, delivered: 1204, failed: 2, backlog: 0 },
+      limits: { requestsPerMinute: 600, configured: 300 },
+    },
+  },
+  updateServerLimits: {
+    body: { requestsPerMinute: 600 },
+    reply: { requestsPerMinute: 600, configured: 300 },
+  },
   createStreamTicket: {
     reply: {
       ticket: 'ttttttttttttttttttttttttttttttttttttttttttt',

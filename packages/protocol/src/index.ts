@@ -44,6 +44,7 @@ export type { Json } from './openapi-components.js';
 export * from './order-body.js';
 export * from './orders.js';
 export * from './alerts.js';
+export * from './server.js';
 export * from './outcomes.js';
 export * from './paging.js';
 export { plainSchemaOf } from './plain-schema.js';

@@ -103,6 +103,7 @@ async function serveWith(
         : { cluster, settings: { ...settings.cluster, listener } },
     access,
     settings,
+    dataDir: settings.dataDir,
     log,
     clockMs,
     monotonicMs,

@@ -1,5 +1,5 @@
 /** Announces price alerts, margin calls and expirations as they happen, on every page; after an absence, what happened since. */
-import type { Activity, Alert, ReplyOf } from '@sandpit/protocol';
+import type { Activity, Alert } from '@sandpit/protocol';
 import { activityText } from '../activity-text.ts';
 import type { Broker } from '../broker.ts';
 import { price } from '../format.ts';
@@ -11,20 +11,17 @@ import { setUnseen } from './unseen.ts';
 
 /** Interval between reads of alerts while one is active, and of everything else. */
 const ALERTS_MS = 2000;
-const EVENTS_MS = 10_000;
+const EVENTS_MS = 15_000;
 /** Portfolios that are looked through, and activities of each. */
 const PORTFOLIOS = 10;
 const ACTIVITIES = 200;
 /** Beyond this many a single notice sums up. */
 const FEW = 3;
 
-type Portfolio = ReplyOf<'listPortfolios'>['data'][number];
 type WatchBroker = Pick<Broker, 'call' | 'simulationId'>;
 
 export class AlertWatch {
   readonly #broker: WatchBroker;
-  /** Version of each portfolio whose activities were read. */
-  readonly #read = new Map<string, string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #eventsAtMs = 0;
   #isFirst = true;
@@ -105,21 +102,17 @@ export class AlertWatch {
       this.#broker.call('listPortfolios', { query: { limit: PORTFOLIOS } }),
     ]);
     const { until } = memoryOf(simulationId);
-    const changed = portfolios.filter(
-      (portfolio) => this.#read.get(portfolio.portfolioId) !== versionOf(portfolio),
-    );
     const isQuiet = until === undefined || isAfterMove || Date.parse(now) < Date.parse(until);
     const lists = isQuiet
       ? []
       : await Promise.all(
-          changed.map(({ portfolioId }) =>
+          portfolios.map(({ portfolioId }) =>
             this.#broker.call('listActivities', {
               params: { portfolioId },
               query: { from: until, limit: ACTIVITIES },
             }),
           ),
         );
-    for (const portfolio of changed) this.#read.set(portfolio.portfolioId, versionOf(portfolio));
     remember(simulationId, { until: now });
     if (until === undefined) return;
     const found = wantedAfter(
@@ -135,8 +128,6 @@ export class AlertWatch {
       announce('More events', summaryOf(found.slice(FEW), undefined), 'info', 'more events');
   }
 }
-
-const versionOf = ({ updatedAt, marginCallActive }: Portfolio): string => `${updatedAt} ${marginCallActive}`;
 
 const announceActivity = (activity: Activity): void =>
   announce(

@@ -9,6 +9,7 @@ import type { Column } from '../parts/column.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Tabs } from '../parts/field.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
+import { PortfolioLink } from '../parts/portfolio-link.tsx';
 import { Table } from '../parts/table.tsx';
 import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -186,7 +187,7 @@ function PriceAlerts({ place }: { readonly place: DashboardRoute }) {
 }
 
 interface Told extends Activity {
-  readonly portfolio: string;
+  readonly portfolioId: string;
 }
 
 /** Fills, margin calls and ends of options of all portfolios, latest first. */
@@ -197,12 +198,12 @@ function Events() {
   const events = useLoad(async () => {
     const { data: portfolios } = await broker.call('listPortfolios', { query: { limit: PORTFOLIOS } });
     const lists = await Promise.all(
-      portfolios.map(async ({ portfolioId, name }): Promise<readonly Told[]> => {
+      portfolios.map(async ({ portfolioId }): Promise<readonly Told[]> => {
         const { data } = await broker.call('listActivities', {
           params: { portfolioId },
           query: { limit: READ },
         });
-        return data.map((activity) => ({ ...activity, portfolio: name ?? portfolioId.slice(0, 8) }));
+        return data.map((activity) => ({ ...activity, portfolioId }));
       }),
     );
     return lists.flat().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
@@ -241,7 +242,11 @@ function Events() {
           label="Events"
           columns={[
             { title: 'Time', cell: ({ at }) => moment(at) },
-            { title: 'Portfolio', isWide: true, cell: ({ portfolio }) => portfolio },
+            {
+              title: 'Portfolio',
+              isWide: true,
+              cell: ({ portfolioId }) => <PortfolioLink portfolioId={portfolioId} />,
+            },
             {
               title: 'Event',
               isLong: true,
@@ -256,7 +261,7 @@ function Events() {
             },
           ]}
           rows={shown}
-          keyOf={({ activityId, portfolio }) => `${portfolio} ${activityId}`}
+          keyOf={({ activityId, portfolioId }) => `${portfolioId} ${activityId}`}
         />
       )}
     </section>

@@ -68,7 +68,7 @@ export function AlertDialog({
       isOver = true;
     };
   }, [symbol]);
-  const value = numberTyped(level);
+  const value = numberTyped(level) ?? 0;
   const condition = chosen ?? conditionFor(value, market);
   const isAtOnce =
     market !== undefined && value > 0 && (condition === 'ABOVE' ? market >= value : market <= value);

@@ -46,21 +46,20 @@ async function activitiesSince(
 }
 
 /** Moves the clock and announces the summary. A summary that cannot be read is left out: the move counts. */
-export async function withSummary(broker: Pick<Broker, 'call' | 'list'>, move: () => Promise<void>): Promise<void> {
+export async function withSummary(
+  broker: Pick<Broker, 'call' | 'list'>,
+  move: () => Promise<void>,
+): Promise<void> {
   const before = await look(broker).catch(() => undefined);
   await move();
   if (before === undefined || before.portfolioIds.length === 0) return;
   try {
     const [after, lists] = await Promise.all([
       look(broker),
-      Promise.all(
-        before.portfolioIds.map((portfolioId) => activitiesSince(broker, portfolioId, before.now)),
-      ),
+      Promise.all(before.portfolioIds.map((portfolioId) => activitiesSince(broker, portfolioId, before.now))),
     ]);
     if (after.now === before.now) return;
-    const activities = lists
-      .flat()
-      .filter(({ at }) => Date.parse(at) > Date.parse(before.now));
+    const activities = lists.flat().filter(({ at }) => Date.parse(at) > Date.parse(before.now));
     const text = summaryOf(activities, { before: before.equity, after: after.equity });
     announce(
       'The clock moved',

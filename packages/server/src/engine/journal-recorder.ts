@@ -3,6 +3,7 @@ import type { Brokerage, Command, Instant, Outcome, Quote, Rejection } from '@sa
 import type { StoreUnavailable, StoredAnswer } from '../store/journal.js';
 import type { Recorder } from './command-executor.js';
 import { recordText } from './record-text.js';
+import { PLACED } from './order-meter.js';
 import type { Records } from './records.js';
 import type { RowRecorder } from './row-recorder.js';
 
@@ -56,6 +57,7 @@ export class JournalRecorder implements Recorder {
       if (answer !== undefined) this.#records.saveAnswer(answer);
       return;
     }
+    if (events[0]?.type === 'OrderAccepted') PLACED.count(performance.now(), 1);
     const { marketSeq } = this.#brokerage.state;
     const isFarther = marketSeq !== this.#marketSeq || !this.#isOfThisMarket;
     this.#marketSeq = marketSeq;

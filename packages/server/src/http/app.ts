@@ -84,7 +84,9 @@ import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
 import { type EvaluationId, evaluationHandlers, evaluationIssuer } from './routes/evaluations.js';
 import { type InvitationId, invitationHandlers, invitationIssuer, WrongCodes } from './routes/invitations.js';
+import { RequestLimit, withLimit } from './request-limit.js';
 import { clusterHandlers } from './routes/cluster.js';
+import { serverHandlers } from './routes/server.js';
 import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
@@ -123,6 +125,8 @@ export interface AppDeps extends HttpDeps {
   readonly onRefusal?: OnRefusal;
   /** A line in the log for every request. */
   readonly isAccessLogged?: boolean;
+  /** Where the data is; absent = in memory. */
+  readonly dataDir?: string | undefined;
   /** Real time for the deliveries of webhooks; absent = the machine's. */
   readonly webhookTimers?: Timers;
   /** Another way to resolve the names of receivers. */
@@ -174,7 +178,9 @@ function noSchemas(): never {
 }
 
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
-export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+export async function createApp(given: AppDeps): Promise<FastifyInstance> {
+  const limit = new RequestLimit(given.store.registry, given.settings.rateLimitDefault);
+  const deps: AppDeps = { ...given, settings: withLimit(given.settings, limit) };
   const app = fastify({
     // The framework's logger would create one per request; errors are logged in `reply.ts`.
     logger: false,
@@ -342,6 +348,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ),
     ...comparisonHandlers(deps.simulations, comparisons, places, recordings),
     ...webhookHandlers(webhooks, deps.simulations),
+    ...serverHandlers({
+      ...deps,
+      traffic: app.traffic,
+      limit,
+      openStreams: () => app.openStreams(),
+      webhookFigures: () => app.webhookFigures(),
+      nodeId: deps.cluster?.settings.nodeId,
+    }),
     ...competitionHandlers(deps, competitions, streams, recordings),
     ...evaluationHandlers(deps, evaluations),
     ...invitationHandlers(deps, invitationDeps),
@@ -466,6 +480,7 @@ function handlersOf(
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>
+  | keyof ReturnType<typeof serverHandlers>
   | keyof ReturnType<typeof comparisonHandlers>
   | CompetitionId
   | EvaluationId

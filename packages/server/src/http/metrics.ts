@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Simulations } from '../engine/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
+import { RecentTraffic } from './recent-traffic.js';
 import { clockAheadMs } from './routes/service.js';
 
 /** Seconds. Most requests wait for one commit. */
@@ -13,6 +14,7 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 /** Counts responses by operation and status. */
 export class Traffic {
   readonly registry = new Registry();
+  readonly recent = new RecentTraffic(performance.now());
   readonly #requests = new Counter({
     name: 'sandpit_http_requests_total',
     help: 'Requests answered.',
@@ -33,6 +35,7 @@ export class Traffic {
     if (statuses === undefined) this.#counts.set(operation, (statuses = new Map<number, number>()));
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     this.#seconds.observe(ms / 1000);
+    this.recent.count(performance.now(), status, ms);
   }
 
   /** In the text format of Prometheus. */
@@ -130,16 +133,8 @@ function collectServer(
   );
   const { feed } = simulations.market;
   if (isLive(feed)) collectFeed(registry, feed);
-  gauge('disk_free_bytes', 'Room that is left where the data directory is.', async () => {
-    const { bavail, bsize } = await statfs(dataDir);
-    return bavail * bsize;
-  });
-  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', async () =>
-    (await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))))).reduce(
-      (sum, size) => sum + size,
-      0,
-    ),
-  );
+  gauge('disk_free_bytes', 'Room that is left where the data directory is.', () => freeBytes(dataDir));
+  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', () => dataBytes(dataDir));
   gauge('checkpoint_age_seconds', 'Time since the latest checkpoint; -1 before the first.', async () => {
     const folder = join(dataDir, 'checkpoints');
     const files = await readdir(folder).catch(() => []);
@@ -206,6 +201,18 @@ const DATABASES = [
   'webhooks.db',
   'webhooks.db-wal',
 ];
+
+/** Room that is left where the data directory is. */
+export async function freeBytes(dataDir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dataDir);
+  return bavail * bsize;
+}
+
+/** Size of the journal, the history and the webhooks; 0 where a database server keeps them. */
+export async function dataBytes(dataDir: string): Promise<number> {
+  const sizes = await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
