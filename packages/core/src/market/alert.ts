@@ -1,8 +1,5 @@
 import type { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
-import { optionMarkOf } from '../options/model/mark.js';
-import { markOf } from './quote.js';
-import type { Quote } from './quote.js';
 
 /** Side of the level on which an alert fires; a price at the level fires on both. */
 export type AlertCondition = 'ABOVE' | 'BELOW';
@@ -29,13 +26,6 @@ export interface Alert extends AlertTerms {
 
 /** Most alerts of a simulation, those that have fired included. */
 export const MOST_ALERTS = 200;
-
-/**
- * The price by which alerts fire: the mark, as quotes show it (D56). `undefined` without one, and for prices without a market of their own,
- * which trigger nothing (D251).
- */
-export const alertPriceOf = (quote: Quote, isOption: boolean): Price | undefined =>
-  quote.untraded === true ? undefined : isOption ? optionMarkOf(quote) : markOf(quote);
 
 /** True when a price is at or beyond the level of an alert. */
 export const isBeyond = ({ condition, price: level }: AlertTerms, price: Price): boolean =>

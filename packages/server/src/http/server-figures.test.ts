@@ -20,7 +20,7 @@ describe('GET /v1/server', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({
       traffic: { ordersAccepted: before.traffic.ordersAccepted + 2, failuresPerSecond: 0, streams: 0 },
-      cells: { all: 2, inMemory: 2, openOrders: 2, outOfService: 0 },
+      cells: { all: 1, inMemory: 1, openOrders: 2, outOfService: 0 },
       webhooks: { enabled: 0, backlog: 0 },
     });
     expect((body.memory as { residentBytes: number }).residentBytes).toBeGreaterThan(10_000_000);

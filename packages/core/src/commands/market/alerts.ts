@@ -3,9 +3,11 @@ import type { ShareRatio } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import { isShares, isTradable } from '../../instruments/instrument.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
-import { alertPriceOf, isBeyond, MOST_ALERTS } from '../../market/alert.js';
+import { isBeyond, MOST_ALERTS } from '../../market/alert.js';
 import type { Alert, AlertTerms } from '../../market/alert.js';
+import { markOf } from '../../market/quote.js';
 import type { Quote } from '../../market/quote.js';
+import { optionMarkOf } from '../../options/model/mark.js';
 import type { Rejection } from '../../rejection.js';
 import type { Instant } from '../../values/instant.js';
 import type { Price } from '../../values/price.js';
@@ -92,8 +94,14 @@ export function deleteAlert(
   return { deleted: alert.number };
 }
 
-const priceIn = (d: Decision, quote: Quote): Price | undefined =>
-  alertPriceOf(quote, d.instrument(quote.symbol)?.assetClass === 'OPTION');
+/**
+ * The price by which alerts fire: the mark, as quotes show it (D56). `undefined` without one, and for prices without a market of their own,
+ * which trigger nothing (D251).
+ */
+function priceIn(d: Decision, quote: Quote): Price | undefined {
+  if (quote.untraded === true) return undefined;
+  return d.instrument(quote.symbol)?.assetClass === 'OPTION' ? optionMarkOf(quote) : markOf(quote);
+}
 
 function alertNamed({ state: { alerts, ids } }: Decision, alertId: string): Alert | undefined {
   const number = ids.numberOf('ALERT', alertId);

@@ -52,7 +52,7 @@ export function serverHandlers(deps: ServerDeps): Pick<Handlers, 'getServer' | '
           streams: deps.openStreams(),
         },
         cells: {
-          all: store.registry.simulations().length,
+          all: store.registry.simulations().filter(({ tenantId }) => tenantId !== null).length,
           inMemory: count,
           openOrders,
           outOfService: simulations.outOfService().length,
