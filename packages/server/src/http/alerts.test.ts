@@ -1,6 +1,6 @@
 /** Price alerts over HTTP, on webhooks and in the journal (D281), and bars of several symbols. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import {
   openPortfolio,
   orderBody,

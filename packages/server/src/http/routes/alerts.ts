@@ -1,5 +1,5 @@
 import type { Alert, Outcome } from '@sandpit/core';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import { execute, type Handlers } from '../call.js';
 import { symbolIn } from '../listed.js';

@@ -7,8 +7,8 @@ import {
   TradingDate,
 } from '@sandpit/core';
 import type { Bars, BarsQuery, Quote } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
-import { mapInSlices } from '../../engine/slice.js';
+import { mapInSlices } from '../../engine/scheduling/slice.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { instrumentsAt, keptOf, optionsOn, quoteIn, symbolIn } from '../listed.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { PLACED } from '../../engine/order-meter.js';
-import type { Simulations } from '../../engine/simulations.js';
+import { PLACED } from '../../engine/simulation/order-meter.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
 import type { Store } from '../../store/store.js';
 import type { Handlers } from '../call.js';
 import { dataBytes, freeBytes, type Traffic } from '../metrics.js';
