@@ -62,7 +62,10 @@ export function alerts(visit: Visit): void {
       await page.getByRole('navigation', { name: 'Pages' }).getByText('2', { exact: true }).waitFor(SOON);
 
       // The list: both are new, once.
-      await page.getByRole('link', { name: /^Alerts/ }).click();
+      await page
+        .getByRole('navigation', { name: 'Pages' })
+        .getByRole('link', { name: /^Alerts/ })
+        .click();
       const list = page.getByRole('region', { name: 'Price alerts' }).first();
       await list.getByText('Fired at 179.95').waitFor(SOON);
       expect(await list.getByText('New', { exact: true }).count()).toBe(2);

@@ -21,8 +21,9 @@ export class RequestLimit {
 
   /** The limit that an operator has set; undefined = none. */
   get changed(): number | undefined {
-    const text = this.#registry.setting(NAME);
-    return text === undefined || text === '' ? undefined : Number(text);
+    const perMinute = Number(this.#registry.setting(NAME) ?? '');
+    // Anything else than a number would be no limit at all.
+    return Number.isSafeInteger(perMinute) && perMinute > 0 ? perMinute : undefined;
   }
 
   /** Null = the setting of the server. Durable when it resolves. */
