@@ -27,7 +27,7 @@ describe('GET /v1/server', () => {
     for (const method of ['GET', 'PUT'] as const) {
       const path = method === 'GET' ? '/v1/server' : '/v1/server/limits';
       const refused = await app
-        .as()
+        .as({ scope: 'trade read simulate admin' })
         .send(method, path, method === 'PUT' ? { requestsPerMinute: 99 } : undefined);
       expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('INSUFFICIENT_SCOPE')]);
     }
