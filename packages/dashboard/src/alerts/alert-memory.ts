@@ -5,7 +5,7 @@ const KEY = 'sandpit-alerts';
 /** Firings that are remembered of a simulation: more than it has alerts. */
 const MOST = 400;
 
-export interface Memory {
+interface Memory {
   /** Firings that were announced, and those that the page Alerts has shown. */
   readonly told: readonly string[];
   readonly seen: readonly string[];

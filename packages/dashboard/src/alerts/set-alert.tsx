@@ -61,8 +61,12 @@ export function AlertDialog({
     if (wanted === '') return undefined;
     let isOver = false;
     broker.call('getQuote', { params: { symbol: wanted } }).then(
-      (quote) => !isOver && setMarket(quote.price),
-      () => !isOver && setMarket(undefined),
+      (quote) => {
+        if (!isOver) setMarket(quote.price);
+      },
+      () => {
+        if (!isOver) setMarket(undefined);
+      },
     );
     return () => {
       isOver = true;

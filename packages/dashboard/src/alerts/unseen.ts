@@ -16,7 +16,9 @@ export function useUnseen(): number {
     const listener = (): void => setShown(count);
     listeners.add(listener);
     listener();
-    return () => void listeners.delete(listener);
+    return () => {
+      listeners.delete(listener);
+    };
   }, []);
   return shown;
 }

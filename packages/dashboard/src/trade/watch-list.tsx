@@ -141,7 +141,9 @@ function Lists({
         class="row"
         onSubmit={submit}
         aria-label={naming === 'new' ? 'New list' : 'Rename the list'}
-        onKeyDown={({ key }) => key === 'Escape' && setNaming(undefined)}
+        onKeyDown={({ key }) => {
+          if (key === 'Escape') setNaming(undefined);
+        }}
       >
         <input
           aria-label="Name of the list"

@@ -7,7 +7,7 @@ export const MOST_SYMBOLS = 80;
 export const MOST_LISTS = 20;
 const LONGEST_NAME = 40;
 
-export interface WatchSet {
+interface WatchSet {
   readonly name: string;
   readonly symbols: readonly string[];
 }
