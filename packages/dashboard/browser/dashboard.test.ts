@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aids } from './aids.js';
 import { alerts } from './alerts.js';
+import { chartLevels } from './chart-levels.js';
 import { competitions } from './competitions.js';
 import { evaluations } from './evaluations.js';
 import { everyPage } from './every-page.js';
@@ -249,6 +250,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       optionsAndMargin(visit);
       trading(visit);
       slips(visit);
+      chartLevels(visit);
       rolls(visit);
       aids(visit);
       templates(visit);

@@ -1,11 +1,12 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Simulations } from '../engine/directory/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
-import { RecentTraffic } from './recent-traffic.js';
+import { dataBytes, freeBytes } from './data-size.js';
+import { NO_SCHEMAS } from './no-schemas.js';
 import { clockAheadMs } from './routes/service.js';
 
 /** Seconds. Most requests wait for one commit. */
@@ -14,7 +15,6 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 /** Counts responses by operation and status. */
 export class Traffic {
   readonly registry = new Registry();
-  readonly recent = new RecentTraffic(performance.now());
   readonly #requests = new Counter({
     name: 'sandpit_http_requests_total',
     help: 'Requests answered.',
@@ -35,7 +35,6 @@ export class Traffic {
     if (statuses === undefined) this.#counts.set(operation, (statuses = new Map<number, number>()));
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     this.#seconds.observe(ms / 1000);
-    this.recent.count(performance.now(), status, ms);
   }
 
   /** In the text format of Prometheus. */
@@ -73,7 +72,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   collectServer(registry, sources);
   collectWebhooks(registry, sources);
   collectNode(registry, sources);
-  const server = fastify({ logger: false });
+  const server = fastify({ logger: false, schemaController: NO_SCHEMAS });
   // Bodies have no meaning here.
   server.removeAllContentTypeParsers();
   server.get('/metrics', async (_request, reply) => {
@@ -192,29 +191,6 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
     },
   });
 }
-
-const DATABASES = [
-  'journal.db',
-  'journal.db-wal',
-  'history.db',
-  'history.db-wal',
-  'webhooks.db',
-  'webhooks.db-wal',
-];
-
-/** Room that is left where the data directory is. */
-export async function freeBytes(dataDir: string): Promise<number> {
-  const { bavail, bsize } = await statfs(dataDir);
-  return bavail * bsize;
-}
-
-/** Size of the journal, the history and the webhooks; 0 where a database server keeps them. */
-export async function dataBytes(dataDir: string): Promise<number> {
-  const sizes = await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
 function collectHistory(registry: Registry, { history }: Store): void {
   const gauge = (name: string, help: string, value: () => number): void => {

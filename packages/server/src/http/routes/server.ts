@@ -3,14 +3,15 @@ import { PLACED } from '../../engine/simulation/order-meter.js';
 import type { Simulations } from '../../engine/directory/simulations.js';
 import type { Store } from '../../store/store.js';
 import type { Handlers } from '../call.js';
-import { dataBytes, freeBytes, type Traffic } from '../metrics.js';
+import { dataBytes, freeBytes } from '../data-size.js';
+import type { RecentTraffic } from '../recent-traffic.js';
 import type { RequestLimit } from '../request-limit.js';
 
 interface ServerDeps {
   readonly store: Store;
   readonly simulations: Simulations;
   readonly monotonicMs: () => number;
-  readonly traffic: Traffic;
+  readonly recent: RecentTraffic;
   readonly limit: RequestLimit;
   readonly openStreams: () => number;
   readonly webhookFigures: () => {
@@ -26,12 +27,12 @@ interface ServerDeps {
 
 /** Figures of the node that answers, and the limit of requests. */
 export function serverHandlers(deps: ServerDeps): Pick<Handlers, 'getServer' | 'updateServerLimits'> {
-  const { store, simulations, traffic, limit, dataDir } = deps;
+  const { store, simulations, limit, dataDir } = deps;
   const limits = () => ({ requestsPerMinute: limit.perMinute, configured: limit.configured });
   return {
     async getServer() {
       const nowMs = performance.now();
-      const recent = traffic.recent.figures(nowMs);
+      const recent = deps.recent.figures(nowMs);
       const { count, openOrders } = await simulations.figures();
       const memory = process.memoryUsage();
       const disk =
