@@ -1,6 +1,7 @@
 /** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each in its own tab. */
 import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { AlertButton } from '../alerts/set-alert.tsx';
 import { useBroker } from '../broker.ts';
 import { change, percentChange, price, quantity, tone } from '../format.ts';
 import { isOpenOrder, useOrders } from '../live/orders.ts';
@@ -16,14 +17,18 @@ import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
 import { Split } from '../ui/split.tsx';
 import { TabPanels } from '../ui/tab-panels.tsx';
 import { Dock } from './dock.tsx';
-import { limitAtMiddle, useMarketSide } from './market-side.ts';
+import { limitAtMiddle, sideOfQuote, useMarketSide } from './market-side.ts';
 import { OptionPanel } from './option-panel.tsx';
+import { comparedIn } from './percent-change.ts';
 import { usePreview } from './preview.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { heldIn, Ticket } from './ticket.tsx';
 import { kindOfTicket, missingOf, orderOf, ticketOf } from './ticket-body.ts';
+import { ticketLines } from './ticket-lines.ts';
 import { rearmTicket } from './ticket-state.ts';
-import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
+import { useDays } from './watch-figures.ts';
+import { WatchList } from './watch-list.tsx';
+import { keepSets, readSets, symbolsOf } from './watch-sets.ts';
 
 const FIRST_SYMBOL = 'AAPL';
 /** Below this width the parts are in tabs. */
@@ -105,13 +110,18 @@ function Desk({
   readonly portfolioId: string | undefined;
 }) {
   const broker = useBroker();
-  const [watched, setWatched] = useState(readWatched);
+  const [sets, setSets] = useState(readSets);
+  const watched = symbolsOf(sets);
   const legs = useMemo(() => legsOf(query.get('legs') ?? ''), [query.get('legs')]);
   const contract = legs.length === 1 ? legs[0]?.optionSymbol : undefined;
   const symbol = contract ?? asked;
   const charted = optionNamed(asked)?.underlying ?? asked;
   const legSymbols = legs.map(({ optionSymbol }) => optionSymbol);
-  const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols]);
+  const compared = useMemo(
+    () => comparedIn(query.get('compare') ?? '', charted),
+    [query.get('compare'), charted],
+  );
+  const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols, ...compared]);
   const { value: portfolio } = usePortfolio(portfolioId ?? '');
   const orders = useOrders({ portfolioId: portfolioId ?? '' });
   const market = useMarketSide(feed, symbol, legs);
@@ -154,14 +164,17 @@ function Desk({
   }, [isAtMiddle, middle]);
   const timeframe = barTimeframes.find((one) => one === query.get('bars')) ?? '1Day';
 
+  const chartMarket = symbol === charted ? market : sideOfQuote(feed.get(charted));
+  const lines = ticketLines(query, symbol, charted, isBuy, chartMarket, instrument?.tickSize);
+
   const watch = (
     <WatchList
-      symbols={watched}
+      sets={sets}
       current={charted}
       feed={feed}
       onChange={(next) => {
-        keepWatched(next);
-        setWatched(next);
+        keepSets(next);
+        setSets(next);
       }}
     />
   );
@@ -170,9 +183,13 @@ function Desk({
       symbol={charted}
       timeframe={timeframe}
       range={query.get('range') ?? ''}
+      compared={compared}
       feed={feed}
       portfolio={portfolio}
       orders={orders.rows}
+      market={chartMarket}
+      tickSize={symbol === charted ? instrument?.tickSize : undefined}
+      ticket={mayTrade && portfolioId !== undefined ? lines : undefined}
     />
   );
   const options = <OptionPanel underlying={charted} query={query} portfolio={portfolio} preview={preview} />;
@@ -308,11 +325,12 @@ function Desk({
 /** The symbol with its price, the change of the day, and its quote. */
 function Heading({ symbol, feed }: { readonly symbol: string; readonly feed: QuoteFeed }) {
   const quote = useQuote(feed, symbol);
-  const before = usePreviousClose(symbol);
+  const before = useDays([symbol])?.get(symbol)?.before;
   const moved = quote === undefined || before === undefined ? undefined : quote.price - before;
   return (
     <div class="heading">
       <h1>{symbol}</h1>
+      <AlertButton symbol={symbol} />
       <strong class="last">
         <FlashingPrice key={symbol} value={quote?.price} />
       </strong>

@@ -512,13 +512,14 @@ export class Simulations {
     return feed === this.market.feed || isRecording(feed);
   }
 
-  /** Symbols with orders and positions in the simulations in memory on the market's feed, with the underlyings of options. */
+  /** Symbols with orders, alerts and positions in the simulations in memory on the market's feed, with the underlyings of options. */
   private *interest(): Generator<readonly [string, InterestRank]> {
     for (const { state } of this.onFeed()) {
       for (const { terms } of state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) yield [symbol, 'ORDER'];
         if (terms.underlying !== undefined) yield [terms.underlying, 'ORDER'];
       }
+      for (const symbol of state.alertsOn.keys()) yield [symbol, 'ORDER'];
       for (const [symbol, holders] of state.holders) if (holders.size > 0) yield [symbol, 'POSITION'];
       for (const [underlying, holders] of state.optionHolders)
         if (holders.size > 0) yield [underlying, 'POSITION'];
@@ -980,7 +981,7 @@ export class Simulations {
       command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
     );
     if (!isOfSource) return commands;
-    const symbols = [...fork.state.holders.keys(), ...then.state.books.keys()];
+    const symbols = [...fork.state.holders.keys(), ...fork.state.alertsOn.keys(), ...then.state.books.keys()];
     for (const { terms } of fork.state.orders.values()) symbols.push(...symbolsTraded(terms));
     const instruments = [...new Set(symbols)].flatMap((symbol) =>
       fork.instrument(symbol) === undefined ? (parent.brokerage.instrument(symbol) ?? []) : [],
