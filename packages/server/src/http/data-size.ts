@@ -9,7 +9,7 @@ export async function freeBytes(dataDir: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Size of the journal, the history and the webhooks; 0 where a database server keeps them. */
+/** Size of the journal, with the webhooks, and the history; 0 where a database server keeps them. */
 export async function dataBytes(dataDir: string): Promise<number> {
   const sizes = await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))));
   return sizes.reduce((sum, size) => sum + size, 0);
