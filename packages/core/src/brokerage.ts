@@ -7,6 +7,7 @@ import {
   setAccountStatus,
   updateAccount,
 } from './commands/portfolios/accounts.js';
+import { deleteAlert, setAlert, updateAlert } from './commands/market/alerts.js';
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/market/advance-clock.js';
 import { scheduleAssignments } from './commands/options/assign-early.js';
 import { auctionOf } from './commands/fills/auctions.js';
@@ -118,6 +119,9 @@ export interface Results {
   WithdrawAction: ReturnType<typeof withdrawAction>;
   SetOutcome: ReturnType<typeof setOutcome>;
   DeleteOutcomes: ReturnType<typeof deleteOutcomes>;
+  SetAlert: ReturnType<typeof setAlert>;
+  UpdateAlert: ReturnType<typeof updateAlert>;
+  DeleteAlert: ReturnType<typeof deleteAlert>;
   HaltTrading: ReturnType<typeof haltTrading>;
   LiftHalt: ReturnType<typeof liftHalt>;
   UpdateMarket: ReturnType<typeof updateMarket>;
@@ -515,6 +519,12 @@ function dispatch(d: Decision, command: Command): unknown {
       return setOutcome(d, command);
     case 'DeleteOutcomes':
       return deleteOutcomes(d, command);
+    case 'SetAlert':
+      return setAlert(d, command);
+    case 'UpdateAlert':
+      return updateAlert(d, command);
+    case 'DeleteAlert':
+      return deleteAlert(d, command);
     case 'HaltTrading':
       return haltTrading(d, command);
     case 'LiftHalt':

@@ -3,6 +3,7 @@ import type { CompetitionPhase, CompetitionTerms } from './competitions/competit
 import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
+import type { AlertCondition, AlertTerms } from './market/alert.js';
 import type { Quote } from './market/quote.js';
 import type { FillModel } from './matching/fill-model.js';
 import type { CappedAgent } from './orders/agent-caps.js';
@@ -165,6 +166,18 @@ export type Command =
       /** Absent = all. */
       readonly outcomeId?: string;
     }
+  /** Sets a price alert (D281). */
+  | { readonly type: 'SetAlert'; readonly by: Requester; readonly terms: AlertTerms }
+  /** Changes an alert and arms it again. Absent = as before. */
+  | {
+      readonly type: 'UpdateAlert';
+      readonly by: Requester;
+      readonly alertId: string;
+      readonly condition?: AlertCondition;
+      readonly price?: Price;
+      readonly note?: string;
+    }
+  | { readonly type: 'DeleteAlert'; readonly by: Requester; readonly alertId: string }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
   | {
       readonly type: 'AnnounceActions';

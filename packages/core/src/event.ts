@@ -7,6 +7,7 @@ import type { PositionConverted } from './lifecycle/conversion.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { MarginCall } from './margin/margin-account.js';
+import type { AlertTerms } from './market/alert.js';
 import type { Halt } from './market/halts.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -467,6 +468,22 @@ export type Event =
   | { readonly type: 'OutcomesDeleted'; readonly outcomes: readonly number[] }
   /** A rule has matched an order: it scripts it, or skips it. */
   | { readonly type: 'OutcomeMet'; readonly outcome: number; readonly isPassedOver?: true }
+  /** A price alert is set, or changed and armed again (D281). */
+  | { readonly type: 'AlertSet'; readonly alert: number; readonly terms: AlertTerms }
+  /** A split or a change of the symbol has restated an active alert. */
+  | { readonly type: 'AlertRestated'; readonly alert: number; readonly terms: AlertTerms }
+  /** The price has reached the level of an active alert, which is not active from here on. */
+  | {
+      readonly type: 'AlertFired';
+      readonly alert: number;
+      /** As they were: webhooks may read the event after the alert was changed or deleted. */
+      readonly terms: AlertTerms;
+      readonly createdAt: Instant;
+      readonly price: Price;
+    }
+  /** Active alerts whose symbols are quoted no more. */
+  | { readonly type: 'AlertsEnded'; readonly alerts: readonly number[] }
+  | { readonly type: 'AlertsDeleted'; readonly alerts: readonly number[] }
   /** A script has refused an order that is not recorded: the complete command of the record. No effect on the state. */
   | {
       readonly type: 'OrderRefused';

@@ -23,6 +23,7 @@ import type { OptionEnded, SharesMoved } from './lifecycle/option-event.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
 import type { MarginCall } from './margin/margin-account.js';
 import { WHOLE_MARKET } from './instruments/halted-by.js';
+import type { Alert } from './market/alert.js';
 import { bandAfterHalt, newBand, pricesWith } from './market/price-bands.js';
 import type { BandState } from './market/price-bands.js';
 import type { Book } from './matching/book.js';
@@ -57,6 +58,7 @@ import {
   noteMark,
   noteScripted,
   openOrdersIn,
+  placeAlert,
   removeHolder,
   removeHoldings,
   scheduleHaltEnd,
@@ -465,6 +467,26 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       state.outcomes.set(event.outcome, { ...rule, ...met });
       return;
     }
+    case 'AlertSet': {
+      const { alert: number, terms } = event;
+      const createdAt = state.alerts.get(number)?.createdAt ?? state.now;
+      placeAlert(state, number, { ...terms, number, createdAt, armedAt: state.now, status: 'ACTIVE' });
+      state.counters.alert = Math.max(state.counters.alert, number);
+      return;
+    }
+    case 'AlertRestated':
+      return placeAlert(state, event.alert, { ...alertOf(state, event.alert), ...event.terms });
+    case 'AlertFired': {
+      const fired = { at: state.now, price: event.price };
+      return placeAlert(state, event.alert, { ...alertOf(state, event.alert), status: 'FIRED', fired });
+    }
+    case 'AlertsEnded':
+      for (const number of event.alerts)
+        placeAlert(state, number, { ...alertOf(state, number), status: 'ENDED' });
+      return;
+    case 'AlertsDeleted':
+      for (const number of event.alerts) placeAlert(state, number, undefined);
+      return;
     case 'OrderRefused':
       return;
     case 'TradingHalted': {
@@ -1329,6 +1351,12 @@ function orderOf(state: State, number: number): Order {
   const order = state.orders.get(number);
   if (order === undefined) throw new RangeError(`no open order ${number}`);
   return order;
+}
+
+function alertOf(state: State, number: number): Alert {
+  const alert = state.alerts.get(number);
+  if (alert === undefined) throw new RangeError(`no alert ${number}`);
+  return alert;
 }
 
 function portfolioOf(state: State, portfolioId: string): Portfolio {

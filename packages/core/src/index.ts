@@ -43,6 +43,7 @@ export { WHOLE_MARKET } from './instruments/halted-by.js';
 export { haltOf } from './market/halts.js';
 export type { Halt } from './market/halts.js';
 export type { Bar, Quote, UsualDay } from './market/quote.js';
+export type { Alert, AlertCondition, AlertTerms } from './market/alert.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
 export { announcementOf } from './commands/market/market-setup.js';
 export type {
@@ -226,7 +227,7 @@ export type { HouseNumbers } from './decision.js';
 export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
-export { hasInterestIn, isIdle } from './interest.js';
+export { awaitsQuotes, hasInterestIn, isIdle } from './interest.js';
 export { hashingState, stateHash } from './state-hash.js';
 export { finish } from './pieces.js';
 export { savedParts, saveState, savingState, stateToSave } from './saved-state.js';

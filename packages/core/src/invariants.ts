@@ -4,6 +4,7 @@ import { MarginExcess } from './orders/margin-excess.js';
 import { isForAuction } from './orders/auction.js';
 import { awaitsPrice, legRatios, remainingOf, symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
+import { MOST_ALERTS } from './market/alert.js';
 import { MOST_OUTCOMES } from './orders/outcome-rule.js';
 import { piecesOf } from './orders/script-pieces.js';
 import { isTerminal } from './orders/status.js';
@@ -27,6 +28,7 @@ export function brokenInvariants(state: State): string[] {
   checkBooks(state, broken);
   checkHalts(state, broken);
   checkOutcomes(state, broken);
+  checkAlerts(state, broken);
   return broken;
 }
 
@@ -84,6 +86,23 @@ function checkHalts({ halts, haltTimers, counters, now }: State, broken: string[
     if (!halts.inForce.has(symbol)) broken.push(`halt of ${symbol}: is over and has a timer`);
   for (const [symbol, { at, pushes }] of halts.resumed)
     if (at > now || pushes > counters.push) broken.push(`halt of ${symbol}: ended later`);
+}
+
+/** Alerts have not exceeded their limit, and exactly the active ones are indexed by their symbols. */
+function checkAlerts({ alerts, alertsOn, counters, now }: State, broken: string[]): void {
+  if (alerts.size > MOST_ALERTS) broken.push('there are too many alerts');
+  let active = 0;
+  for (const [number, { number: own, symbol, status, fired, armedAt }] of alerts) {
+    if (own !== number || number > counters.alert) broken.push(`alert ${number}: has another number`);
+    if (alertsOn.get(symbol)?.has(number) !== true && status === 'ACTIVE')
+      broken.push(`alert ${number}: is active and in no index`);
+    if ((status === 'FIRED') !== (fired !== undefined) || armedAt > now || (fired?.at ?? now) > now)
+      broken.push(`alert ${number}: has not fired when it says`);
+    if (status === 'ACTIVE') active++;
+  }
+  let indexed = 0;
+  for (const numbers of alertsOn.values()) indexed += numbers.size;
+  if (indexed !== active) broken.push('alerts that are not active are indexed');
 }
 
 /** Rules have not exceeded their limits, and every order that a script keeps from the market is indexed by its symbols. */

@@ -183,6 +183,11 @@ export function snapshotAfter(
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':
+    case 'AlertSet':
+    case 'AlertRestated':
+    case 'AlertFired':
+    case 'AlertsEnded':
+    case 'AlertsDeleted':
     case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':

@@ -27,7 +27,7 @@ export type Rejection =
   | {
       readonly code: 'NOT_FOUND';
       readonly what:
-        'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action' | 'Halt' | 'Outcome';
+        'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action' | 'Halt' | 'Outcome' | 'Alert';
     }
   | { readonly code: 'CONFLICT'; readonly message: string }
   | { readonly code: 'PORTFOLIO_NOT_EMPTY'; readonly reasons: readonly CloseObstacle[] }

@@ -16,6 +16,7 @@ import { newMarginAccount } from './margin/margin-account.js';
 import type { MarginAccount } from './margin/margin-account.js';
 import type { Halt, Resumption } from './market/halts.js';
 import type { BandState } from './market/price-bands.js';
+import type { Alert } from './market/alert.js';
 import type { Quote } from './market/quote.js';
 import type { MarginExcess } from './orders/margin-excess.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
@@ -35,6 +36,7 @@ import {
   noteDelivered,
   bookOf,
   emptyState,
+  placeAlert,
   scheduleChecks,
   scheduleHaltEnd,
   scheduleLimitState,
@@ -95,7 +97,8 @@ export interface SavedState {
   readonly seed: number;
   readonly idSecret: string;
   readonly now: Instant;
-  readonly counters: Counters;
+  /** `alert`: absent = none. */
+  readonly counters: Omit<Counters, 'alert'> & Partial<Pick<Counters, 'alert'>>;
   readonly closedThrough?: TradingDate;
   readonly accruedThrough?: TradingDate;
   readonly assignedThrough?: TradingDate;
@@ -130,6 +133,8 @@ export interface SavedState {
   readonly bands?: readonly (readonly [string, BandState])[];
   /** Oldest first. */
   readonly outcomes?: readonly OutcomeRule[];
+  /** By number. */
+  readonly alerts?: readonly Alert[];
   readonly unmatched?: readonly string[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
@@ -160,8 +165,8 @@ interface TakenSizes {
 
 /** Parts of a saved state that grow with its use: accounts, portfolios, orders, lots, quotes and so on. Counts no further than `most`. */
 export function savedParts(state: State, most: number): number {
-  const { accounts, orders, books, listed, actions, outcomes, agents, competition } = state;
-  let parts = [accounts, orders, books, listed, actions, outcomes, agents].reduce(
+  const { accounts, orders, books, listed, actions, outcomes, alerts, agents, competition } = state;
+  let parts = [accounts, orders, books, listed, actions, outcomes, alerts, agents].reduce(
     (sum, { size }) => sum + size,
     competition?.points.length ?? 0,
   );
@@ -201,7 +206,7 @@ export function stateToSave(
     seed: state.seed,
     idSecret: state.idSecret,
     now: state.now,
-    counters: { ...state.counters },
+    counters: countersToSave(state.counters),
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
     ...(state.accruedThrough !== undefined && { accruedThrough: state.accruedThrough }),
     ...(state.assignedThrough !== undefined && { assignedThrough: state.assignedThrough }),
@@ -229,6 +234,9 @@ export function stateToSave(
     ...(state.restricted.size > 0 && { restricted: [...state.restricted].sort(bySymbol) }),
     ...(state.bands.size > 0 && { bands: [...state.bands].sort(bySymbol) }),
     ...(state.outcomes.size > 0 && { outcomes: [...state.outcomes.values()] }),
+    ...(state.alerts.size > 0 && {
+      alerts: [...state.alerts.values()].sort((a, b) => a.number - b.number),
+    }),
     ...(state.unmatched.length > 0 && { unmatched: state.unmatched }),
     quotes: recorded.map(({ quote }) => quote),
     taken: recorded.flatMap(takenFrom),
@@ -237,6 +245,10 @@ export function stateToSave(
     orders: ordersToSave(state),
   };
 }
+
+/** Without alerts as in checkpoints of earlier versions. */
+const countersToSave = ({ alert, ...others }: Counters): SavedState['counters'] =>
+  alert === 0 ? others : { ...others, alert };
 
 /** In a fixed order of its fields. */
 const copyOfCompetition = ({
@@ -398,6 +410,7 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
     scheduleLimitState(state, symbol, band.limitSince);
   }
   for (const rule of saved.outcomes ?? []) state.outcomes.set(rule.number, rule);
+  for (const alert of saved.alerts ?? []) placeAlert(state, alert.number, alert);
   scheduleMatching(state, saved.unmatched ?? []);
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });

@@ -7,6 +7,7 @@ import { Book } from './matching/book.js';
 import type { MultiLegOrderIndexes } from './matching/multi-leg-index.js';
 import { symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
+import type { Alert } from './market/alert.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { Account } from './portfolios/account.js';
 import { KnownModels } from './margin/portfolio/known-models.js';
@@ -37,6 +38,7 @@ export interface Counters {
   /** Batches of quotes pushed through the API. */
   push: number;
   outcome: number;
+  alert: number;
 }
 
 /** An announced corporate action. Kept for some days after its ex-date so that it cannot be announced twice. */
@@ -237,6 +239,8 @@ interface KnownState {
   readonly bands: Map<string, BandState>;
   /** By number, oldest first: the outcome rules that script orders. */
   readonly outcomes: Map<number, OutcomeRule>;
+  /** By number, oldest first: price alerts, those that have fired included. */
+  readonly alerts: Map<number, Alert>;
   /** Symbols with orders that the last decision has left unmatched (D264). */
   unmatched: readonly string[];
   /** The latest rules in the journal; undefined = those the simulation began with. */
@@ -255,6 +259,8 @@ interface KnownState {
  */
 interface DerivedState {
   readonly books: Map<string, Book>;
+  /** Numbers of active price alerts, by symbol. */
+  readonly alertsOn: Map<string, Set<number>>;
   /** Open multi-leg orders by the contracts of their legs; they are in no book. */
   readonly multiLegOrdersOn: MultiLegOrderIndexes;
   /** Open orders in options, multi-leg orders included, by underlying. */
@@ -337,6 +343,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       call: 0,
       push: 0,
       outcome: 0,
+      alert: 0,
     },
     accounts: new Map(),
     portfolios: new Map(),
@@ -357,12 +364,14 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     restricted: new Map(),
     bands: new Map(),
     outcomes: new Map(),
+    alerts: new Map(),
     unmatched: [],
     rules: undefined,
     clock: undefined,
     marketSeq: 0,
     competition: undefined,
     books: new Map(),
+    alertsOn: new Map(),
     multiLegOrdersOn: new Map(),
     optionOrders: new Map(),
     concerned: undefined,
@@ -653,6 +662,25 @@ export function scheduleOrder(state: State, order: Order): void {
   const { number } = order.terms;
   const next = nextOf(order);
   if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
+}
+
+/** Replaces an alert, or removes it, here and in the index of active alerts. */
+export function placeAlert({ alerts, alertsOn }: State, number: number, alert: Alert | undefined): void {
+  const before = alerts.get(number);
+  if (before !== undefined) {
+    const others = alertsOn.get(before.symbol);
+    others?.delete(number);
+    if (others?.size === 0) alertsOn.delete(before.symbol);
+  }
+  if (alert === undefined) {
+    alerts.delete(number);
+    return;
+  }
+  alerts.set(number, alert);
+  if (alert.status !== 'ACTIVE') return;
+  const others = alertsOn.get(alert.symbol);
+  if (others === undefined) alertsOn.set(alert.symbol, new Set([number]));
+  else others.add(number);
 }
 
 /** Adds an order to the index of those that a script keeps from the market, or removes it. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aids } from './aids.js';
+import { alerts } from './alerts.js';
 import { chartLevels } from './chart-levels.js';
 import { competitions } from './competitions.js';
 import { evaluations } from './evaluations.js';
@@ -13,12 +14,14 @@ import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { plainTerms } from './plain-terms.js';
 import { rolls } from './rolls.js';
+import { serverNumbers } from './server-numbers.js';
 import { slips } from './slips.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { templates } from './templates.js';
 import { timeMachine } from './time-machine.js';
 import { chartUnderLoad, trading } from './trading.js';
 import { trouble } from './trouble.js';
+import { watchLists } from './watch-lists.js';
 import { webhooks } from './webhooks.js';
 
 /** Would run if it were interpreted as HTML. */
@@ -241,6 +244,9 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       invitations(visit);
       timeMachine(visit);
       webhooks(visit);
+      alerts(visit);
+      watchLists(visit);
+      serverNumbers(visit);
       optionsAndMargin(visit);
       trading(visit);
       slips(visit);

@@ -70,6 +70,7 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
       'simulations',
       'invitations',
       'invitations/00000000-0000-4000-8000-000000000000',
+      'alerts',
       'webhooks',
       'developer',
       'nowhere',

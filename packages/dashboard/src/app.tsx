@@ -54,6 +54,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   invitations: later(async () => (await import('./invite/invitations-page.tsx')).InvitationsPage),
   time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
+  alerts: later(async () => (await import('./alerts/alerts-page.tsx')).AlertsPage),
   webhooks: later(async () => (await import('./pages/webhooks.tsx')).Webhooks),
   developer: later(async () => (await import('./pages/developer.tsx')).Developer),
 };
@@ -181,6 +182,18 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
     () => setIsHelping(true),
   );
   useAnnouncements(broker);
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    let isOver = false;
+    if (!broker.claims.isEntry)
+      void import('./alerts/alert-watch.ts').then(({ AlertWatch }) => {
+        if (!isOver) stop = new AlertWatch(broker).start();
+      });
+    return () => {
+      isOver = true;
+      stop?.();
+    };
+  }, [broker]);
   useEffect(() => {
     const title = MENU.find(({ path }) => path === (isTrade(name) ? 'trade' : name))?.title ?? name;
     document.title = `${title} · Sandpit`;

@@ -277,6 +277,7 @@ export const streamEvents = [
   'quote',
   'halt',
   'resume',
+  'alert',
   'leaderboard',
   'heartbeat',
   'reset',
@@ -307,6 +308,10 @@ export type OrderTransition = (typeof orderTransitions)[number];
 export const clockGoals = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 export type ClockGoal = (typeof clockGoals)[number];
 
+/** Side of its level on which a price alert fires, and its state (D281). */
+export const alertConditions = ['ABOVE', 'BELOW'] as const;
+export const alertStatuses = ['ACTIVE', 'FIRED', 'ENDED'] as const;
+
 /** The types of the events that webhooks are sent (D191). */
 export const webhookEvents = [
   'order.accepted',
@@ -326,6 +331,7 @@ export const webhookEvents = [
   'transfer.booked',
   'market.halted',
   'market.resumed',
+  'alert.fired',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
@@ -338,6 +344,7 @@ export const webhookPatterns = [
   'corporate-action.*',
   'transfer.*',
   'market.*',
+  'alert.*',
   ...webhookEvents,
 ] as const;
 export type WebhookPattern = (typeof webhookPatterns)[number];

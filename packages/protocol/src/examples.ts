@@ -23,6 +23,15 @@ const OUTCOME = {
   outcome: { fill: [{ percent: 30 }], rest: 'hold' },
 };
 
+const ALERT = {
+  alertId: 'c1d9f2a4-0b7e-4e53-8a61-5f2b7c9d0e13',
+  symbol: 'AAPL',
+  condition: 'ABOVE' as const,
+  price: 195,
+  status: 'ACTIVE' as const,
+  createdAt: '2026-01-05T15:00:00.000Z',
+};
+
 const competition = {
   competitionId: '5d1d1f3a-3f6e-4b57-9d2f-0c9a1a7f2b10',
   name: 'Spring cup',
@@ -1341,6 +1350,21 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       bars: [{ timestamp: 1767623400000, open: 187.6, high: 187.6, low: 187.6, close: 187.6, volume: 200 }],
     },
   },
+  getBarsOfSymbols: {
+    body: { symbols: ['AAPL', 'NOPE'], timeframe: '1Day', limit: 1 },
+    reply: {
+      data: [
+        {
+          symbol: 'AAPL',
+          timeframe: '1Day',
+          bars: [
+            { timestamp: 1767623400000, open: 187.6, high: 187.6, low: 187.6, close: 187.6, volume: 200 },
+          ],
+        },
+      ],
+      notFound: ['NOPE'],
+    },
+  },
   getMarketHours: {
     reply: {
       exchange: 'XNYS',
@@ -1506,6 +1530,31 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       tenants: [{ tenantId: 'demo', nodeId: 'node-1', epoch: 1 }],
       cells: [{ simulationId: 'main', epoch: 1, sequence: 4 }],
     },
+  },
+  getServer: {
+    reply: {
+      nodeId: 'node-1',
+      uptimeSeconds: 86_400,
+      traffic: {
+        requestsPerSecond: 41.2,
+        failuresPerSecond: 0,
+        ordersPerSecond: 12.5,
+        ordersAccepted: 912_004,
+        p50Ms: 1.9,
+        p99Ms: 11.3,
+        streams: 6,
+      },
+      cells: { all: 42, inMemory: 9, openOrders: 31, outOfService: 0 },
+      memory: { residentBytes: 212_000_000, heapBytes: 84_000_000 },
+      disk: { dataBytes: 1_400_000_000, freeBytes: 61_000_000_000 },
+      store: { waiting: 0, historyBehind: 0 },
+      webhooks: { enabled: 3, delivered: 1204, failed: 2, backlog: 0 },
+      limits: { requestsPerMinute: 600, configured: 300 },
+    },
+  },
+  updateServerLimits: {
+    body: { requestsPerMinute: 600 },
+    reply: { requestsPerMinute: 600, configured: 300 },
   },
   createStreamTicket: {
     reply: {
@@ -1703,6 +1752,28 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   withdrawCorporateAction: {
     params: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09' },
     reply: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09', message: 'Corporate action withdrawn' },
+  },
+  createAlert: { body: { symbol: 'AAPL', condition: 'ABOVE', price: 195 }, reply: ALERT },
+  listAlerts: {
+    reply: { data: [ALERT], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } },
+  },
+  getAlert: {
+    params: { alertId: ALERT.alertId },
+    reply: {
+      ...ALERT,
+      status: 'FIRED',
+      firedAt: '2026-01-05T16:12:30.000Z',
+      firedPrice: 195.02,
+    },
+  },
+  updateAlert: {
+    params: { alertId: ALERT.alertId },
+    body: { price: 200 },
+    reply: { ...ALERT, price: 200 },
+  },
+  deleteAlert: {
+    params: { alertId: ALERT.alertId },
+    reply: { alertId: ALERT.alertId, message: 'Alert deleted' },
   },
   createOutcome: {
     body: { match: { symbol: 'AAPL' }, outcome: { fill: [{ percent: 30 }], rest: 'hold' } },

@@ -29,6 +29,7 @@ export const DeliveryParams = parameters({
   webhookId: uuid({ description: 'The webhook.' }),
   deliveryId: uuid({ description: 'The delivery.' }),
 });
+export const AlertParams = parameters({ alertId: uuid({ description: 'The alert.' }) });
 export const OutcomeParams = parameters({ outcomeId: uuid({ description: 'The outcome.' }) });
 export const SymbolParams = parameters({
   symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),

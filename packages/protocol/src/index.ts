@@ -43,6 +43,8 @@ export { openApiDocument, openApiPath, type OpenApiOptions } from './openapi.js'
 export type { Json } from './openapi-components.js';
 export * from './order-body.js';
 export * from './orders.js';
+export * from './alerts.js';
+export * from './server.js';
 export * from './outcomes.js';
 export * from './paging.js';
 export { plainSchemaOf } from './plain-schema.js';

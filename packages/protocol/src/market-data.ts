@@ -111,6 +111,27 @@ export const Bars = closed('Bars', {
 });
 export type Bars = Static<typeof Bars>;
 
+export const BarsBody = closed(
+  'BarsBody',
+  {
+    symbols: list(text(), { min: 1, max: 50 }),
+    timeframe: optional(choice(barTimeframes, { default: '1Day' })),
+    from: optional(dateOrInstant({ description: 'Bars that start at or after this.' })),
+    to: optional(dateOrInstant({ description: 'Bars that end at or before this; absent = now.' })),
+    limit: optional(
+      integer(1, 100, { default: 100, description: 'Maximum bars of each symbol; the latest are returned.' }),
+    ),
+  },
+  { examples: [{ symbols: ['AAPL', 'MSFT'], timeframe: '5Min', limit: 78 }] },
+);
+export type BarsBody = Static<typeof BarsBody>;
+
+export const BarsOfSymbols = closed('BarsOfSymbols', {
+  data: listOf(Bars, { description: 'The symbols that are listed, in the order of the request.' }),
+  notFound: listOf(anyText(), { description: 'Symbols that are not listed.' }),
+});
+export type BarsOfSymbols = Static<typeof BarsOfSymbols>;
+
 export const MarketSessionValue = namedChoice('MarketSession', marketSessions);
 
 /** The hours of one trading day, in exchange time with its offset. */

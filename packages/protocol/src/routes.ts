@@ -1,6 +1,7 @@
 /** All operations of the API, by operation id. */
 import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
+import { alertRoutes } from './routes/alerts.js';
 import { analyticsRoutes } from './routes/analytics.js';
 import { competitionRoutes } from './routes/competitions.js';
 import { evaluationRoutes } from './routes/evaluations.js';
@@ -22,6 +23,7 @@ export const routes = {
   ...orderRoutes,
   ...marketDataRoutes,
   ...serviceRoutes,
+  ...alertRoutes,
   ...simulationRoutes,
   ...webhookRoutes,
   ...competitionRoutes,

@@ -1,6 +1,7 @@
 /** Server-sent events: what each of them carries (D36, D37). */
 import { type Static, type TSchema, Type } from 'typebox';
 import { orderTransitions, type StreamEvent } from './enums.js';
+import { Alert } from './alerts.js';
 import { Leaderboard } from './competitions.js';
 import { Execution } from './executions.js';
 import { anyText, closed, instant, listOf, namedChoice, optional, parameters, text, uuid } from './fields.js';
@@ -131,6 +132,7 @@ export const streamEventSchemas = {
   quote: Quote,
   halt: HaltEvent,
   resume: ResumeEvent,
+  alert: Alert,
   leaderboard: Leaderboard,
   heartbeat: Heartbeat,
   reset: StreamReset,

@@ -106,6 +106,7 @@ async function serveWith(
         : { cluster, settings: { ...settings.cluster, listener } },
     access,
     settings,
+    dataDir: settings.dataDir,
     log,
     clockMs,
     monotonicMs,

@@ -243,6 +243,11 @@ export class Auditor {
       case 'OutcomeSet':
       case 'OutcomesDeleted':
       case 'OutcomeMet':
+      case 'AlertSet':
+      case 'AlertRestated':
+      case 'AlertFired':
+      case 'AlertsEnded':
+      case 'AlertsDeleted':
       case 'OrderRefused':
       case 'TradingHalted':
       case 'TradingResumed':

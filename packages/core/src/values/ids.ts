@@ -2,7 +2,15 @@ import { hash32, seedOf } from './seeded.js';
 
 /** Kinds of numbered objects. Ids of different kinds never collide. */
 export type IdKind =
-  'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL' | 'OUTCOME';
+  | 'PORTFOLIO'
+  | 'ORDER'
+  | 'EXECUTION'
+  | 'TRADE_ENTRY'
+  | 'ENTRY'
+  | 'REPLACEMENT'
+  | 'CALL'
+  | 'OUTCOME'
+  | 'ALERT';
 
 const KIND: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 1,
@@ -13,6 +21,7 @@ const KIND: Readonly<Record<IdKind, number>> = {
   REPLACEMENT: 6,
   CALL: 7,
   OUTCOME: 8,
+  ALERT: 9,
 };
 
 /** Numbers reserved per execution; its ledger entries never exceed it. */
@@ -28,6 +37,7 @@ export interface IdCounters {
   readonly ledgerEntry: number;
   readonly call: number;
   readonly outcome: number;
+  readonly alert: number;
 }
 
 /** The last number of a kind that was drawn when the counters were these. */
@@ -49,6 +59,8 @@ function lastDrawn(kind: IdKind, counters: IdCounters): number {
       return counters.call;
     case 'OUTCOME':
       return counters.outcome;
+    case 'ALERT':
+      return counters.alert;
   }
 }
 
@@ -105,8 +117,10 @@ export class Ids {
 
   /** A secret whose ids after these counters differ from those before, by a tag. */
   static tagged(secret: string, tag: string, after: IdCounters): string {
-    const { portfolio, order, execution, ledgerEntry, call, outcome } = after;
-    return `${secret};${tag}:${[portfolio, order, execution, ledgerEntry, call, outcome].join(',')}`;
+    const { portfolio, order, execution, ledgerEntry, call, outcome, alert } = after;
+    // Without alerts as in journals of earlier versions.
+    const counters = [portfolio, order, execution, ledgerEntry, call, outcome, ...(alert > 0 ? [alert] : [])];
+    return `${secret};${tag}:${counters.join(',')}`;
   }
 
   /** True for a secret that has a tag. */
@@ -187,9 +201,8 @@ export class Ids {
 /** The ids of a tag, as `Ids.tagged` writes it. */
 function laterIds(secret: string, text: string): LaterIds {
   const [tag = '', counters = ''] = text.split(':');
-  const [portfolio = 0, order = 0, execution = 0, ledgerEntry = 0, call = 0, outcome = 0] = counters
-    .split(',')
-    .map(Number);
+  const [portfolio = 0, order = 0, execution = 0, ledgerEntry = 0, call = 0, outcome = 0, alert = 0] =
+    counters.split(',').map(Number);
   const words = [0, 1, 2, 3].map((place) => {
     const word = Number.parseInt(secret.slice(place * 8, place * 8 + 8), 16);
     return hash32(word ^ seedOf(tag), 12, place)
@@ -197,7 +210,7 @@ function laterIds(secret: string, text: string): LaterIds {
       .padStart(8, '0');
   });
   return {
-    after: { portfolio, order, execution, ledgerEntry, call, outcome },
+    after: { portfolio, order, execution, ledgerEntry, call, outcome, alert },
     ids: new Ids(words.join('')),
   };
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type IdCounters, type IdKind, Ids } from './ids.js';
 
 const SECRET = '00112233445566778899aabbccddeeff';
-const COUNTERS: IdCounters = { portfolio: 2, order: 10, execution: 5, ledgerEntry: 7, call: 1, outcome: 3 };
+const COUNTERS: IdCounters = {
+  portfolio: 2,
+  order: 10,
+  execution: 5,
+  ledgerEntry: 7,
+  call: 1,
+  outcome: 3,
+  alert: 2,
+};
 /** The last number of each kind at these counters. */
 const LAST: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 2,
@@ -13,6 +21,7 @@ const LAST: Readonly<Record<IdKind, number>> = {
   REPLACEMENT: 11 * 32_768 - 1,
   CALL: 1,
   OUTCOME: 3,
+  ALERT: 2,
 };
 
 describe('ids after a loss of records (D226)', () => {

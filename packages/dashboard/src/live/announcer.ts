@@ -7,6 +7,7 @@ import { whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 import { headingOf } from '../trade/strategy.ts';
 import { announce } from '../ui/toaster.tsx';
+import { isTold } from '../alerts/alert-memory.ts';
 import { followOrders, type OrderEvent } from './order-feed.ts';
 
 /** Follows the orders of a broker while a page is open. */
@@ -21,6 +22,7 @@ function announceOrder(event: OrderEvent): void {
   const title = legs === undefined ? contractText(symbol) : `${symbol} ${headingOf(legs)}`;
   const [first] = executions;
   if (first !== undefined) {
+    if (!isTold('fills')) return;
     const at = legs === undefined ? first.price : averagePrice;
     const verb = event.positionIntent.startsWith('BUY') ? 'Bought' : 'Sold';
     announce(

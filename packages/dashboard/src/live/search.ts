@@ -84,6 +84,16 @@ function instrumentsOf(broker: Broker): Promise<readonly Instrument[]> {
   return reading;
 }
 
+/** Names of instruments by symbol. */
+export async function namesOf(broker: Broker): Promise<ReadonlyMap<string, string>> {
+  const instruments = await instrumentsOf(broker);
+  return new Map(
+    instruments.flatMap(({ symbol, name }) =>
+      name === undefined || name === symbol ? [] : [[symbol, name]],
+    ),
+  );
+}
+
 async function readAll(broker: Broker): Promise<readonly Instrument[]> {
   const all: Instrument[] = [];
   for await (const instrument of broker.list('listInstruments', {})) all.push(instrument);

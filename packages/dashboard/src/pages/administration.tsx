@@ -13,6 +13,7 @@ import { RateLimits } from '../parts/rate-limits.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
 import { MAIN } from '../session.ts';
+import { Numbers, RequestLimit } from './server-numbers.tsx';
 import { ServerTenants } from './server-tenants.tsx';
 import './administration.css';
 
@@ -36,6 +37,7 @@ export function Administration() {
         <a href="/docs/operations">Operations guide</a>
       </div>
       <Health />
+      <Numbers />
       <LiveSource />
       <ServerTenants />
       <Tenant />
@@ -44,8 +46,10 @@ export function Administration() {
         <h2>Rate limits</h2>
         <p class="why">
           Requests per minute, counted for each tenant and route. <code>RATE_LIMIT_DEFAULT</code> sets the
-          limit. The routes that this page has called:
+          limit at the start; a change here is in force at once, on every node and over restarts.
         </p>
+        <RequestLimit />
+        <p class="why">The routes that this page has called:</p>
         <RateLimits />
       </section>
     </>

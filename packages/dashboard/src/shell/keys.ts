@@ -8,5 +8,7 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['Esc', 'Leave the ticket, a dialog or the details of an order'],
   ['← → ↑ ↓', 'Move the border between two parts of the trade page, or a line of the chart by a tick'],
   ['PgUp PgDn', 'Move a line of the chart by ten ticks'],
+  ['↑ ↓', 'In the watch list: the symbol above or below; with Alt: move the symbol'],
+  ['Delete', 'In the watch list: stop watching the symbol'],
   ['?', 'This help'],
 ];

@@ -2,6 +2,7 @@
 import type { Scope } from '@sandpit/protocol';
 import {
   Bell,
+  BellRing,
   CandlestickChart,
   ClipboardCheck,
   Code,
@@ -21,6 +22,8 @@ export interface PageEntry {
   readonly icon: LucideIcon;
   /** Offered only to tokens with this scope. */
   readonly scope?: Scope;
+  /** False = not offered to the token of an entry of a competition. */
+  readonly isForEntries?: false;
 }
 
 export const PAGES: readonly PageEntry[] = [
@@ -28,6 +31,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'trade', title: 'Trade', icon: CandlestickChart },
   { path: 'orders', title: 'Orders', icon: ListOrdered },
   { path: 'time', title: 'Time machine', icon: History },
+  { path: 'alerts', title: 'Alerts', icon: BellRing, isForEntries: false },
   { path: 'simulations', title: 'Simulations', icon: FlaskConical },
   { path: 'competitions', title: 'Competitions', icon: Trophy },
   { path: 'evaluations', title: 'Evaluations', icon: ClipboardCheck, scope: 'simulate' },
@@ -38,5 +42,11 @@ export const PAGES: readonly PageEntry[] = [
 ];
 
 /** The pages that are offered to a token. */
-export const pagesFor = (broker: { may: (scope: Scope) => boolean }): readonly PageEntry[] =>
-  PAGES.filter(({ scope }) => scope === undefined || broker.may(scope));
+export const pagesFor = (broker: {
+  readonly may: (scope: Scope) => boolean;
+  readonly claims: { readonly isEntry: boolean };
+}): readonly PageEntry[] =>
+  PAGES.filter(
+    ({ scope, isForEntries }) =>
+      (scope === undefined || broker.may(scope)) && (isForEntries !== false || !broker.claims.isEntry),
+  );

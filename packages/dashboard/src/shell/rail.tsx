@@ -2,6 +2,7 @@
 import { Ellipsis } from 'lucide-preact';
 import { go, hrefOf } from '../route.ts';
 import { Menu } from '../ui/menu.tsx';
+import { useUnseen } from '../alerts/unseen.ts';
 import { useBroker } from '../broker.ts';
 import { pagesFor } from './pages.ts';
 
@@ -13,6 +14,7 @@ export function Rail({ current }: { readonly current: string }) {
   const { simulationId } = broker;
   const pages = pagesFor(broker);
   const later = pages.slice(FIRST);
+  const unseen = useUnseen();
   return (
     <nav class="rail" aria-label="Pages">
       <ul>
@@ -25,6 +27,11 @@ export function Rail({ current }: { readonly current: string }) {
             >
               <Icon size={18} aria-hidden="true" />
               <span class="title">{title}</span>
+              {path === 'alerts' && unseen > 0 && (
+                <span class="badge" aria-label={`${unseen} fired`}>
+                  {unseen}
+                </span>
+              )}
             </a>
           </li>
         ))}

@@ -37,14 +37,14 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 
 export class ClockControl {
-  readonly #broker: Pick<Broker, 'call'>;
+  readonly #broker: Pick<Broker, 'call' | 'list'>;
   readonly #listeners = new Set<() => void>();
   #state: ClockState = { isPlaying: false, isMoving: false, problem: '', nowMs: undefined };
   #speed = 60;
   #toldMs = -Infinity;
   #isRunning = false;
 
-  constructor(broker: Pick<Broker, 'call'>) {
+  constructor(broker: Pick<Broker, 'call' | 'list'>) {
     this.#broker = broker;
   }
 

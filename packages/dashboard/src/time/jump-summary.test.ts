@@ -14,7 +14,7 @@ describe('Summary of a move of the clock', () => {
       activity('ORDER', 'CREATED'),
     ];
     expect(summaryOf(activities, { before: 100_000, after: 100_210.4 })).toBe(
-      '3 trades settled, 1 dividend, equity +$210.40.',
+      '3 settlements, 1 dividend, equity +$210.40.',
     );
   });
 

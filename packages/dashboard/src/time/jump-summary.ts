@@ -9,7 +9,8 @@ const NAMED_ACTIONS = new Set(['DIVIDEND', 'SPECIAL_DIVIDEND', 'SPLIT']);
 /** Kinds of activities that a summary counts, in its order. */
 const KINDS: readonly (readonly [one: string, many: string, is: (activity: Happened) => boolean])[] = [
   ['fill', 'fills', ({ category }) => category === 'EXECUTION'],
-  ['trade settled', 'trades settled', ({ type }) => type === 'SETTLED'],
+  // A settlement date of a portfolio: all its trades and dividends of that date.
+  ['settlement', 'settlements', ({ type }) => type === 'SETTLED'],
   ['dividend', 'dividends', ({ type }) => type === 'DIVIDEND' || type === 'SPECIAL_DIVIDEND'],
   [
     'option exercised, assigned or expired',
@@ -27,7 +28,7 @@ const KINDS: readonly (readonly [one: string, many: string, is: (activity: Happe
   ],
 ];
 
-/** `3 trades settled, 1 dividend, equity +$210.40`; `Nothing happened` without activities and change. */
+/** `3 settlements, 1 dividend, equity +$210.40`; `Nothing happened` without activities and change. */
 export function summaryOf(
   activities: readonly Happened[],
   equity: { readonly before: number; readonly after: number } | undefined,

@@ -4,9 +4,10 @@ import type { Broker } from '../broker.ts';
 import { announce } from '../ui/toaster.tsx';
 import { summaryOf } from './jump-summary.ts';
 
-/** Portfolios and activities of each that a summary reads. */
-const PORTFOLIOS = 10;
+/** Portfolios that a summary reads, activities of a request, and of each portfolio. */
+const PORTFOLIOS = 25;
 const ACTIVITIES = 500;
+const MOST_ACTIVITIES = 5000;
 
 interface Before {
   readonly now: string;
@@ -16,7 +17,7 @@ interface Before {
   readonly isWhole: boolean;
 }
 
-async function look(broker: Pick<Broker, 'call'>): Promise<Before> {
+async function look(broker: Pick<Broker, 'call' | 'list'>): Promise<Before> {
   const [{ now }, { data, pagination }] = await Promise.all([
     broker.call('getMarketHours'),
     broker.call('listPortfolios', { query: { limit: PORTFOLIOS } }),
@@ -29,30 +30,40 @@ async function look(broker: Pick<Broker, 'call'>): Promise<Before> {
   };
 }
 
+/** The activities of a portfolio since an instant, newest first. */
+async function activitiesSince(
+  broker: Pick<Broker, 'list'>,
+  portfolioId: string,
+  from: string,
+): Promise<readonly Activity[]> {
+  const found: Activity[] = [];
+  const query = { from, limit: ACTIVITIES };
+  for await (const activity of broker.list('listActivities', { params: { portfolioId }, query })) {
+    found.push(activity);
+    if (found.length === MOST_ACTIVITIES) break;
+  }
+  return found;
+}
+
 /** Moves the clock and announces the summary. A summary that cannot be read is left out: the move counts. */
-export async function withSummary(broker: Pick<Broker, 'call'>, move: () => Promise<void>): Promise<void> {
+export async function withSummary(
+  broker: Pick<Broker, 'call' | 'list'>,
+  move: () => Promise<void>,
+): Promise<void> {
   const before = await look(broker).catch(() => undefined);
   await move();
-  if (before === undefined || before.portfolioIds.length === 0 || !before.isWhole) return;
+  if (before === undefined || before.portfolioIds.length === 0) return;
   try {
     const [after, lists] = await Promise.all([
       look(broker),
-      Promise.all(
-        before.portfolioIds.map((portfolioId) =>
-          broker.call('listActivities', {
-            params: { portfolioId },
-            query: { from: before.now, limit: ACTIVITIES },
-          }),
-        ),
-      ),
+      Promise.all(before.portfolioIds.map((portfolioId) => activitiesSince(broker, portfolioId, before.now))),
     ]);
     if (after.now === before.now) return;
-    const activities = lists
-      .flatMap(({ data }): readonly Activity[] => data)
-      .filter(({ at }) => Date.parse(at) > Date.parse(before.now));
+    const activities = lists.flat().filter(({ at }) => Date.parse(at) > Date.parse(before.now));
+    const text = summaryOf(activities, { before: before.equity, after: after.equity });
     announce(
       'The clock moved',
-      summaryOf(activities, { before: before.equity, after: after.equity }),
+      before.isWhole ? text : `In the first ${PORTFOLIOS} portfolios: ${text}`,
       'info',
       'clock',
     );

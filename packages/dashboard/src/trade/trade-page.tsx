@@ -1,6 +1,7 @@
 /** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each in its own tab. */
 import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { AlertButton } from '../alerts/set-alert.tsx';
 import { useBroker } from '../broker.ts';
 import { change, percentChange, price, quantity, tone } from '../format.ts';
 import { isOpenOrder, useOrders } from '../live/orders.ts';
@@ -25,7 +26,9 @@ import { heldIn, Ticket } from './ticket.tsx';
 import { kindOfTicket, missingOf, orderOf, ticketOf } from './ticket-body.ts';
 import { ticketLines } from './ticket-lines.ts';
 import { rearmTicket } from './ticket-state.ts';
-import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
+import { useDays } from './watch-figures.ts';
+import { WatchList } from './watch-list.tsx';
+import { keepSets, readSets, symbolsOf } from './watch-sets.ts';
 
 const FIRST_SYMBOL = 'AAPL';
 /** Below this width the parts are in tabs. */
@@ -107,7 +110,8 @@ function Desk({
   readonly portfolioId: string | undefined;
 }) {
   const broker = useBroker();
-  const [watched, setWatched] = useState(readWatched);
+  const [sets, setSets] = useState(readSets);
+  const watched = symbolsOf(sets);
   const legs = useMemo(() => legsOf(query.get('legs') ?? ''), [query.get('legs')]);
   const contract = legs.length === 1 ? legs[0]?.optionSymbol : undefined;
   const symbol = contract ?? asked;
@@ -165,12 +169,12 @@ function Desk({
 
   const watch = (
     <WatchList
-      symbols={watched}
+      sets={sets}
       current={charted}
       feed={feed}
       onChange={(next) => {
-        keepWatched(next);
-        setWatched(next);
+        keepSets(next);
+        setSets(next);
       }}
     />
   );
@@ -321,11 +325,12 @@ function Desk({
 /** The symbol with its price, the change of the day, and its quote. */
 function Heading({ symbol, feed }: { readonly symbol: string; readonly feed: QuoteFeed }) {
   const quote = useQuote(feed, symbol);
-  const before = usePreviousClose(symbol);
+  const before = useDays([symbol])?.get(symbol)?.before;
   const moved = quote === undefined || before === undefined ? undefined : quote.price - before;
   return (
     <div class="heading">
       <h1>{symbol}</h1>
+      <AlertButton symbol={symbol} />
       <strong class="last">
         <FlashingPrice key={symbol} value={quote?.price} />
       </strong>

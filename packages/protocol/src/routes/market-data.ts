@@ -1,6 +1,8 @@
 import { ExchangeParams, SymbolParams, UnderlyingParams } from '../ids.js';
 import {
   Bars,
+  BarsBody,
+  BarsOfSymbols,
   BarsQuery,
   CalendarQuery,
   InstrumentPage,
@@ -76,6 +78,20 @@ export const marketDataRoutes = table({
     responses: { 200: Bars },
     csv: 'bars',
     errors: [404],
+  },
+  getBarsOfSymbols: {
+    method: 'POST',
+    path: '/v1/market-data/bars/batch',
+    tag: 'Market data',
+    summary: 'Get bars of several symbols',
+    description:
+      'Returns bars of 1 to 50 symbols, at most 100 each, oldest first, with prices in dollars, as the request for one symbol does. `notFound` names symbols that are not listed.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
+    scope: 'read',
+    body: BarsBody,
+    responses: { 200: BarsOfSymbols },
+    codes: ['MARKET_DATA_LIMIT'],
   },
   getMarketHours: {
     method: 'GET',

@@ -7,6 +7,7 @@ export const tags = {
   Portfolios: 'Balances, positions, margin, history.',
   Orders: 'Place, change, cancel and find orders.',
   'Market data': 'Quotes, bars, options, instruments, hours.',
+  Alerts: 'Price levels that fire once.',
   Streams: 'Live updates as server-sent events.',
   Simulation: 'Control of the market and the clock of a simulation.',
   Simulations: 'Simulations of your own, side by side.',

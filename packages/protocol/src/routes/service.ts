@@ -3,6 +3,7 @@ import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
 import { ClusterQuery, ClusterState } from '../cluster.js';
 import { Health, Readiness } from '../health.js';
 import { Quote } from '../market-data.js';
+import { ServerFigures, ServerLimits, ServerLimitsBody } from '../server.js';
 import {
   OrderStreamQuery,
   OrderUpdate,
@@ -75,6 +76,31 @@ export const serviceRoutes = table({
     query: ClusterQuery,
     responses: { 200: ClusterState },
   },
+  getServer: {
+    method: 'GET',
+    path: '/v1/server',
+    tag: 'Service',
+    summary: 'Get figures of the server',
+    description:
+      'Returns rates and times of the last minute, simulations, memory, disk and webhooks of the node that answers, and the limit of requests. For monitoring over time use the metrics of `METRICS_PORT`.',
+    auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
+    scope: 'operator',
+    responses: { 200: ServerFigures },
+  },
+  updateServerLimits: {
+    method: 'PUT',
+    path: '/v1/server/limits',
+    tag: 'Service',
+    summary: 'Change the limits of the server',
+    description:
+      'Sets the requests per minute that a tenant may send to a route, on every node, at once and over restarts. Routes with a limit of their own keep it. `null` returns to `RATE_LIMIT_DEFAULT`.',
+    auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
+    scope: 'operator',
+    body: ServerLimitsBody,
+    responses: { 200: ServerLimits },
+  },
   createStreamTicket: {
     method: 'POST',
     path: '/v1/stream/ticket',
@@ -125,12 +151,12 @@ export const serviceRoutes = table({
     tag: 'Streams',
     summary: 'Stream quotes',
     description:
-      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second.',
+      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second. `halt` and `resume` tell of trading halts, `alert` of price alerts on these symbols that fire from now on.',
     auth: 'ticket',
     access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: QuoteStreamQuery,
     responses: { 200: Quote },
-    events: ['quote', 'heartbeat', 'error'],
+    events: ['quote', 'halt', 'resume', 'alert', 'heartbeat', 'error'],
   },
 });

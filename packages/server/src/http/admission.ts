@@ -81,13 +81,14 @@ export class Admission {
 
   /** The check of one route. Sends the response itself if it refuses; calls `next` synchronously if it need not wait. */
   for(id: OperationId, route: Route): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
-    const limit = route.limit ?? this.#deps.settings.rateLimitDefault;
+    // Read at each request: an operator may change it.
+    const limit = (): number => route.limit ?? this.#deps.settings.rateLimitDefault;
     if (route.auth === 'none') {
       return (request, reply, next) => {
         request.operation = id;
         if (this.#health.isDraining && !(503 in route.responses))
           return send(request, reply, SERVICE_UNAVAILABLE);
-        const window = this.#limits.ofAddress(id, networkOf(addressOf(request)), limit);
+        const window = this.#limits.ofAddress(id, networkOf(addressOf(request)), limit());
         // A balancer that polls often must not mistake a refusal for a server that is down: it receives the last result (D216).
         if (503 in route.responses) {
           const nowMs = this.#deps.monotonicMs();
@@ -102,7 +103,7 @@ export class Admission {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
       if (route.auth === 'optional' && isVisitor(request)) {
-        if (this.#take(request, reply, this.#limits.ofAddress(id, networkOf(addressOf(request)), limit)))
+        if (this.#take(request, reply, this.#limits.ofAddress(id, networkOf(addressOf(request)), limit())))
           next();
         return;
       }
@@ -121,7 +122,7 @@ export class Admission {
     };
   }
 
-  #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number, isUncounted = false) {
+  #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: () => number, isUncounted = false) {
     const { simulations } = this.#deps;
     const isMainNeeded = needsMain(id, scope);
     return (
@@ -130,10 +131,10 @@ export class Admission {
       principal: Principal | undefined,
       next: Next,
     ): void => {
-      if (principal === undefined) return this.#refuseStranger(id, request, reply, limit);
+      if (principal === undefined) return this.#refuseStranger(id, request, reply, limit());
       const { agent, simulationId, tenantId } = principal;
       const isMain = simulationId === MAIN;
-      const window = this.#limits.ofTenant(id, countedAs(principal), limit);
+      const window = this.#limits.ofTenant(id, countedAs(principal), limit());
       const isOwn = agent !== undefined && isMadeBy(simulations, agent, simulationId, tenantId);
       const tooLow = agent === undefined || id === MCP ? undefined : levelRefusal(agent, id, isOwn);
       if (tooLow !== undefined) {
@@ -190,7 +191,7 @@ export class Admission {
 
   /** Admission in front of the tools; the rights of each tool are checked when it is called. */
   forTools(): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
-    const admit = this.#admit(MCP, undefined, this.#deps.settings.rateLimitDefault);
+    const admit = this.#admit(MCP, undefined, () => this.#deps.settings.rateLimitDefault);
     return (request, reply, next) => {
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
       Promise.resolve(this.#authenticator.principalOf(request.headers.authorization)).then(

@@ -78,6 +78,7 @@ import { orderHandlers } from './routes/orders.js';
 import { portfolioHandlers } from './routes/portfolios.js';
 import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
+import { alertHandlers } from './routes/alerts.js';
 import { outcomeHandlers } from './routes/outcomes.js';
 import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
@@ -85,7 +86,10 @@ import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
 import { type EvaluationId, evaluationHandlers, evaluationIssuer } from './routes/evaluations.js';
 import { type InvitationId, invitationHandlers, invitationIssuer, WrongCodes } from './routes/invitations.js';
+import { RecentTraffic } from './recent-traffic.js';
+import { RequestLimit, withLimit } from './request-limit.js';
 import { clusterHandlers } from './routes/cluster.js';
+import { serverHandlers } from './routes/server.js';
 import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
@@ -126,6 +130,8 @@ export interface AppDeps extends HttpDeps {
   readonly onRefusal?: OnRefusal;
   /** A line in the log for every request. */
   readonly isAccessLogged?: boolean;
+  /** Where the data is; absent = in memory. */
+  readonly dataDir?: string | undefined;
   /** Real time for the deliveries of webhooks; absent = the machine's. */
   readonly webhookTimers?: Timers;
   /** Another way to resolve the names of receivers. */
@@ -140,6 +146,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Counts requests for the metrics server; undefined = there is none. */
     traffic: Pick<Traffic, 'count'> | undefined;
+    /** Figures of the last minute; absent outside of the API. */
+    recent: RecentTraffic | undefined;
     /** Receives errors. */
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
@@ -190,6 +198,7 @@ const REQUEST_FIELDS = [
 interface Shared {
   readonly faults: Faults;
   readonly bodies: Bodies;
+  readonly recent: RecentTraffic;
 }
 
 /**
@@ -198,7 +207,7 @@ interface Shared {
  */
 function newInstance(
   deps: AppDeps,
-  { faults, bodies }: Shared,
+  { faults, bodies, recent }: Shared,
   late?: LateRoutes,
 ): { readonly app: FastifyInstance; readonly methods: KnownMethods } {
   const app = fastify({
@@ -224,6 +233,7 @@ function newInstance(
   }) as unknown as FastifyInstance;
   for (const name of REQUEST_FIELDS) app.decorateRequest(name, undefined);
   app.decorate('traffic', deps.traffic);
+  app.decorate('recent', recent);
   app.decorate('logger', deps.log);
   app.decorate('onRefusal', deps.onRefusal);
   app.decorate('isAccessLogged', deps.isAccessLogged === true && deps.log !== undefined);
@@ -247,12 +257,15 @@ function newInstance(
 }
 
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
-export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+export async function createApp(given: AppDeps): Promise<FastifyInstance> {
+  const limit = new RequestLimit(given.store.registry, given.settings.rateLimitDefault);
+  const deps: AppDeps = { ...given, settings: withLimit(given.settings, limit) };
   const late = new LateRoutes();
   const faults = new Faults();
   const shared: Shared = {
     faults,
     bodies: new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs),
+    recent: new RecentTraffic(performance.now()),
   };
   const { app, methods } = newInstance(deps, shared, late);
   app.server.on('checkExpectation', answerExpectation);
@@ -370,6 +383,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ),
     ...comparisonHandlers(deps.simulations, comparisons, places, recordings),
     ...webhookHandlers(webhooks, deps.simulations),
+    ...serverHandlers({
+      ...deps,
+      recent: shared.recent,
+      limit,
+      openStreams: () => app.openStreams(),
+      webhookFigures: () => app.webhookFigures(),
+      nodeId: deps.cluster?.settings.nodeId,
+    }),
     ...competitionHandlers(deps, competitions, streams, recordings),
     ...evaluationHandlers(deps, evaluations),
     ...invitationHandlers(deps, invitationDeps),
@@ -519,6 +540,7 @@ function handlersOf(
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>
+  | keyof ReturnType<typeof serverHandlers>
   | keyof ReturnType<typeof comparisonHandlers>
   | CompetitionId
   | EvaluationId
@@ -544,6 +566,7 @@ function handlersOf(
     ...simulationHandlers,
     ...stepHandlers(deps.simulations, recordings),
     ...faultHandlers(faults),
+    ...alertHandlers,
     ...outcomeHandlers,
     ...simulationsHandlers(deps, streams, faults, keyPairs, places, recordings, competitions),
     ...authHandlers(deps),

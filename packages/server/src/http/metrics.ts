@@ -1,10 +1,11 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Simulations } from '../engine/directory/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
+import { dataBytes, freeBytes } from './data-size.js';
 import { NO_SCHEMAS } from './no-schemas.js';
 import { clockAheadMs } from './routes/service.js';
 
@@ -131,16 +132,8 @@ function collectServer(
   );
   const { feed } = simulations.market;
   if (isLive(feed)) collectFeed(registry, feed);
-  gauge('disk_free_bytes', 'Room that is left where the data directory is.', async () => {
-    const { bavail, bsize } = await statfs(dataDir);
-    return bavail * bsize;
-  });
-  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', async () =>
-    (await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))))).reduce(
-      (sum, size) => sum + size,
-      0,
-    ),
-  );
+  gauge('disk_free_bytes', 'Room that is left where the data directory is.', () => freeBytes(dataDir));
+  gauge('data_bytes', 'Size of the journal, with the webhooks, and the history.', () => dataBytes(dataDir));
   gauge('checkpoint_age_seconds', 'Time since the latest checkpoint; -1 before the first.', async () => {
     const folder = join(dataDir, 'checkpoints');
     const files = await readdir(folder).catch(() => []);
@@ -198,17 +191,6 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
     },
   });
 }
-
-const DATABASES = [
-  'journal.db',
-  'journal.db-wal',
-  'history.db',
-  'history.db-wal',
-  'webhooks.db',
-  'webhooks.db-wal',
-];
-
-const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
 function collectHistory(registry: Registry, { history }: Store): void {
   const gauge = (name: string, help: string, value: () => number): void => {

@@ -113,7 +113,8 @@ function windowIn(
   windowMs?: number,
 ): SlidingWindow {
   let window = windows.get(key);
-  if (window === undefined) {
+  // A limit that was changed begins with an empty window.
+  if (window?.limit !== limit) {
     window = new SlidingWindow(limit, windowMs);
     windows.set(key, window);
   }

@@ -192,6 +192,7 @@ function counted(request: FastifyRequest, status: number): void {
   request.onAnswered?.();
   request.onAnswered = undefined;
   server.traffic?.count(operation ?? 'unknown', status, ms);
+  server.recent?.count(performance.now(), status, ms);
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
 

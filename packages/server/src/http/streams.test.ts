@@ -510,6 +510,25 @@ describe('the stream of quotes (D150, D166)', () => {
     expect((await reader.until((told) => told.length === 4))[3]?.data).toMatchObject({ symbol: 'NEW' });
   });
 
+  it('sends an alert on a symbol of the stream when it fires, and none that fired before', async () => {
+    await pushQuote(client, { bid: 99.9, ask: 100.1, last: 100 });
+    await pushQuote(client, { symbol: 'MSFT', bid: 400, ask: 401, last: 400 });
+    const set = async (symbol: string, price: number): Promise<unknown> =>
+      (await client.post('/v1/alerts', { symbol, condition: 'ABOVE', price })).body.alertId;
+    await set('AAPL', 99);
+    const waiting = await set('AAPL', 101);
+    await set('MSFT', 402);
+    const reader = await follow('/v1/stream/quotes?symbols=AAPL');
+    await reader.until((told) => told.length === 1);
+    await pushQuote(client, { symbol: 'MSFT', bid: 403, ask: 404, last: 403 });
+    await pushQuote(client, { bid: 101.4, ask: 101.6, last: 101.5 });
+    const told = await reader.until((events) => events.length === 3);
+    expect(told.slice(1)).toMatchObject([
+      { event: 'alert', data: { alertId: waiting, status: 'FIRED', firedPrice: 101.5 } },
+      { event: 'quote' },
+    ]);
+  });
+
   it('sends a halt and its end, of the whole market as well', async () => {
     const reader = await follow('/v1/stream/quotes?symbols=AAPL');
     await reader.until((told) => told.length === 1);

@@ -14,6 +14,7 @@ import type { Timer } from '../../state.js';
 import { Instant } from '../../values/instant.js';
 import { Money } from '../../values/money.js';
 import type { TradingDate } from '../../values/trading-date.js';
+import { endAlerts } from './alerts.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from '../options/assign-early.js';
 import { closingAuctionEndsAt, meetClosing, meetOfficialClose, meetOpening } from '../fills/auctions.js';
@@ -188,6 +189,7 @@ function closeSession(d: Decision, date: TradingDate): void {
     return;
   }
   noteCloses(d, date);
+  endAlerts(d);
   judgeClose(d, closingPrices(d));
   const points: ClosePoint[] = [];
   let complete = true;

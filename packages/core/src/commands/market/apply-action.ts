@@ -31,6 +31,7 @@ import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import type { TradingDate } from '../../values/trading-date.js';
 import { sliceOfAction } from './action-slice.js';
+import { restateAlerts } from './alerts.js';
 import { beginConversion, canConvert, convertShares } from './convert-shares.js';
 import {
   adjustedBy,
@@ -302,6 +303,7 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
     ...(close !== undefined && { close: priceAfter(close, ratio) }),
     ...(market !== undefined && { market }),
   });
+  restateAlerts(d, symbol, { ratio });
 }
 
 /**

@@ -14,6 +14,7 @@ import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import { changeSma } from '../margin/sma.js';
+import { restateAlerts } from './alerts.js';
 
 /*
  * Changes of symbols, spin-offs, mergers and delistings (D208): the market first, then the shares of each portfolio.
@@ -47,6 +48,7 @@ export function beginConversion(d: Decision, actionId: string, action: Conversio
     listed: newSymbol === undefined ? [] : newListing(d, symbol, newSymbol, action.type === 'SYMBOL_CHANGE'),
     ...(endsShares(action) && { successor: newSymbol ?? null }),
   });
+  if (action.type === 'SYMBOL_CHANGE') restateAlerts(d, symbol, action);
 }
 
 /** The new shares, if they are not listed. Renamed shares keep their properties. */

@@ -82,6 +82,13 @@ function symbolsNamed(
         state,
         command.lots.map(({ symbol }) => symbol),
       );
+    case 'SetAlert':
+      return new Set([command.terms.symbol]);
+    case 'UpdateAlert': {
+      const number = state.ids.numberOf('ALERT', command.alertId);
+      const alert = number === undefined ? undefined : state.alerts.get(number);
+      return alert === undefined ? NOTHING : new Set([alert.symbol]);
+    }
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
@@ -111,6 +118,7 @@ function symbolsNamed(
     case 'WithdrawAction':
     case 'SetOutcome':
     case 'DeleteOutcomes':
+    case 'DeleteAlert':
     case 'HaltTrading':
     case 'LiftHalt':
     case 'ChangeRules':

@@ -14,6 +14,7 @@ import type { Instant } from '../../values/instant.js';
 import { meetOfficialClose, meetOpening } from '../fills/auctions.js';
 import { openingSeen } from '../options/end-series.js';
 import { reserveAtFirstPrice } from '../fills/first-price.js';
+import { meetAlerts } from './alerts.js';
 import { endHalts } from './halts.js';
 import { matchBook } from '../fills/match-orders.js';
 import { matchMultiLegOrders } from '../fills/match-multi-leg-orders.js';
@@ -58,6 +59,7 @@ export function updateMarket(
       meetOfficialClose(d, book);
       meetPrice(d, quote.symbol);
     }
+    meetAlerts(d, quote, since);
     if (book.workingOrders > 0) matchSince(d, book, since);
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
@@ -131,12 +133,13 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>, classOf: Clas
     if (instrument !== undefined) listed.push(instrument);
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
-  for (const symbol of batch.keys()) {
+  for (const [symbol, quote] of batch) {
     const book = bookOf(d.state, symbol);
     noteQuote(d, book);
     reserveAtFirstPrice(d, book);
     meetOpening(d, book);
     meetPrice(d, symbol);
+    meetAlerts(d, quote);
     matchBook(d, book);
   }
   matchMultiLegOrders(d, batch.values());

@@ -73,7 +73,7 @@ function instrumentRejection(
 }
 
 /** Why shares that a corporate action has ended cannot be traded, with their successor (D208). */
-function endedBy(d: Decision, symbol: string): string | undefined {
+export function endedBy(d: Decision, symbol: string): string | undefined {
   const successor = d.state.retired.get(symbol);
   if (successor === undefined) return undefined;
   return successor === ''

@@ -1,11 +1,11 @@
-import { isIdle } from '@sandpit/core';
+import { awaitsQuotes, isIdle } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import type { Feed } from '../../feeds/feed.js';
 import type { Clock } from './clock.js';
 import { isRecorded } from '../../feeds/feed.js';
 import { isLive } from '../../feeds/live-feed.js';
 
-/** Real time between two readings of the market while orders are open. */
+/** Real time between two readings of the market while orders are open or alerts active. */
 const TICK_MS = 250;
 /** Interval on a live feed without orders and positions, where only halts matter, ms. */
 const LIVE_TICK_MS = 50;
@@ -59,13 +59,13 @@ export class WakeUp {
   }
 
   /**
-   * Real time of the next thing to do, ms; 0 = at any moment: orders are open, or the clock would stop if the simulation were closed. Undefined = nothing is at stake, or the clock does not run.
+   * Real time of the next thing to do, ms; 0 = at any moment: orders are open, alerts are active, or the clock would stop if the simulation were closed. Undefined = nothing is at stake, or the clock does not run.
    */
   nextAt(realMs: number): number | undefined {
     const { mode, speed } = this.#clock;
     const { state } = this.#brokerage;
     if (mode === 'manual' || speed === 0 || isIdle(state)) return undefined;
-    if (mode === 'scaled' || state.orders.size > 0) return 0;
+    if (mode === 'scaled' || awaitsQuotes(state)) return 0;
     const due = this.#nextDue();
     return due === undefined ? undefined : realMs + Math.max(0, due - this.#now());
   }
@@ -77,7 +77,7 @@ export class WakeUp {
 
   #sleepMs(): number {
     if (isLive(this.#feed)) return isIdle(this.#brokerage.state) ? LIVE_REST_MS : LIVE_TICK_MS;
-    if (this.#brokerage.state.orders.size > 0 || isRecorded(this.#feed)) return TICK_MS;
+    if (awaitsQuotes(this.#brokerage.state) || isRecorded(this.#feed)) return TICK_MS;
     const due = this.#nextDue();
     if (due === undefined) return LONGEST_SLEEP_MS;
     return Math.min(

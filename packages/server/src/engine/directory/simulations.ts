@@ -172,8 +172,8 @@ export interface SimulationWatcher {
   readonly closed: (simulation: Simulation) => void;
   /** Called when a simulation is deleted. */
   readonly removed: (id: string) => void;
-  /** All data of a tenant is about to be deleted. */
-  readonly erasing: (tenantId: string) => void;
+  /** All data of a tenant is about to be deleted: writes no more of it once this has resolved. */
+  readonly erasing: (tenantId: string) => Promise<void>;
   /** True when a simulation that could leave memory has to stay. */
   readonly keeps: (simulation: Simulation) => boolean;
 }
@@ -512,13 +512,14 @@ export class Simulations {
     return feed === this.market.feed || isRecording(feed);
   }
 
-  /** Symbols with orders and positions in the simulations in memory on the market's feed, with the underlyings of options. */
+  /** Symbols with orders, alerts and positions in the simulations in memory on the market's feed, with the underlyings of options. */
   private *interest(): Generator<readonly [string, InterestRank]> {
     for (const { state } of this.onFeed()) {
       for (const { terms } of state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) yield [symbol, 'ORDER'];
         if (terms.underlying !== undefined) yield [terms.underlying, 'ORDER'];
       }
+      for (const symbol of state.alertsOn.keys()) yield [symbol, 'ORDER'];
       for (const [symbol, holders] of state.holders) if (holders.size > 0) yield [symbol, 'POSITION'];
       for (const [underlying, holders] of state.optionHolders)
         if (holders.size > 0) yield [underlying, 'POSITION'];
@@ -980,7 +981,7 @@ export class Simulations {
       command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
     );
     if (!isOfSource) return commands;
-    const symbols = [...fork.state.holders.keys(), ...then.state.books.keys()];
+    const symbols = [...fork.state.holders.keys(), ...fork.state.alertsOn.keys(), ...then.state.books.keys()];
     for (const { terms } of fork.state.orders.values()) symbols.push(...symbolsTraded(terms));
     const instruments = [...new Set(symbols)].flatMap((symbol) =>
       fork.instrument(symbol) === undefined ? (parent.brokerage.instrument(symbol) ?? []) : [],
@@ -1139,7 +1140,7 @@ export class Simulations {
 
   /** Deletes all data of a tenant, including `main`; its requests under way get 503. Can be repeated when it did not finish. */
   async eraseTenant(tenantId: string): Promise<void> {
-    this.watcher?.erasing(tenantId);
+    await this.watcher?.erasing(tenantId);
     await this.keeping.get(tenantId)?.catch(() => undefined);
     const { store } = this.ground;
     const own = [...store.registry.simulations(tenantId)];

@@ -45,7 +45,7 @@ export async function resumedQuotes(
   at: Instant,
 ): Promise<readonly Quote[]> {
   const { state } = brokerage;
-  const symbols = new Set([...state.holders.keys(), ...state.books.keys()]);
+  const symbols = new Set([...state.holders.keys(), ...state.alertsOn.keys(), ...state.books.keys()]);
   for (const { terms } of state.orders.values())
     for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
   const quotes = await feed.resumeAt(at, symbols, (symbol) => brokerage.instrument(symbol) !== undefined);

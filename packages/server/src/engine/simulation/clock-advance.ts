@@ -115,7 +115,7 @@ export class ClockAdvance {
         await pace.breathe();
       }
     } else if (until > from && !acceptsQuotes(this.#feed)) {
-      const symbols = new Set(quotesOf);
+      const symbols = new Set([...(quotesOf ?? []), ...brokerage.state.alertsOn.keys()]);
       for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
         // The margin requirement of an option depends on its underlying.
@@ -193,11 +193,12 @@ export class ClockAdvance {
     );
   }
 
-  /** Prices that the market touched inside a recorded bar, for the orders that were working when the bar began. */
+  /** Prices that the market touched inside a recorded bar, for orders and alerts from before the bar. */
   #showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
     // One at a time: each has its own instant.
     for (const quote of quotes) {
-      if ((this.#brokerage.state.books.get(quote.symbol)?.open.size ?? 0) === 0) continue;
+      const { books, alertsOn } = this.#brokerage.state;
+      if ((books.get(quote.symbol)?.open.size ?? 0) === 0 && !alertsOn.has(quote.symbol)) continue;
       this.#executor.execute<'UpdateMarket'>(
         { type: 'UpdateMarket', quotes: [quote], pushed: false, since },
         at,

@@ -5,6 +5,7 @@ import type { Recorder } from './command-executor.js';
 import { recordText } from '../records/record-text.js';
 import type { Records } from '../records/records.js';
 import type { RowRecorder } from '../records/row-recorder.js';
+import { PLACED } from './order-meter.js';
 
 /** Writes the decisions of a simulation into its journal. */
 export class JournalRecorder implements Recorder {
@@ -56,6 +57,7 @@ export class JournalRecorder implements Recorder {
       if (answer !== undefined) this.#records.saveAnswer(answer);
       return;
     }
+    if (events[0]?.type === 'OrderAccepted') PLACED.count(performance.now(), 1);
     const { marketSeq } = this.#brokerage.state;
     const isFarther = marketSeq !== this.#marketSeq || !this.#isOfThisMarket;
     this.#marketSeq = marketSeq;

@@ -1,5 +1,14 @@
-import { announcementOf, hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
-import type { Brokerage, Command, Instrument, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
+import { announcementOf, awaitsQuotes, hasInterestIn, Ids, Instant, isIdle, isOver } from '@sandpit/core';
+import type {
+  Brokerage,
+  Command,
+  Event,
+  Instrument,
+  Outcome,
+  Quote,
+  Rejection,
+  RulesInForce,
+} from '@sandpit/core';
 import type { Feed } from '../../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../../feeds/live-feed.js';
 import type { History } from '../../store/history.js';
@@ -100,6 +109,9 @@ export interface Standing {
   /** By its clock. */
   readonly at: Instant;
 }
+
+/** First events of decisions from which on a simulation is opened at a start. */
+const BEGINS_STAKE: ReadonlySet<Event['type'] | undefined> = new Set(['OrderAccepted', 'AlertSet'] as const);
 
 /**
  * One simulation: its brokerage, its market, its time, and the one queue for all its work. Execute → append to the journal → acknowledge
@@ -558,7 +570,7 @@ export class Simulation implements Follower {
       const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
       this.#longCommands.took(performance.now() - executedFrom);
       this.#present();
-      if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
+      if (this.#onStake !== undefined && BEGINS_STAKE.has(outcome.events[0]?.type)) this.#noteStake();
       this.#checkpoints.look();
       this.#wakeUp.setEarlier();
       // A response stored without a record follows all decisions so far.
@@ -844,7 +856,7 @@ export class Simulation implements Follower {
     const { state } = this.brokerage;
     const mayPause =
       this.#market === undefined
-        ? this.tenantId !== null && mode !== 'scaled' && (mode === 'manual' || state.orders.size === 0)
+        ? this.tenantId !== null && mode !== 'scaled' && (mode === 'manual' || !awaitsQuotes(state))
         : this.#toFollow.length === 0 && isIdle(state);
     const { competition } = state;
     const isRunning =

@@ -6,7 +6,8 @@ import {
   plainCalendar,
   TradingDate,
 } from '@sandpit/core';
-import type { Quote } from '@sandpit/protocol';
+import type { Bars, BarsQuery, Quote } from '@sandpit/protocol';
+import { mapInSlices } from '../../engine/scheduling/slice.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
@@ -30,6 +31,7 @@ type MarketDataHandlers = Pick<
   | 'getQuotes'
   | 'getTrade'
   | 'getBars'
+  | 'getBarsOfSymbols'
   | 'getMarketHours'
   | 'getExchangeHours'
   | 'isMarketOpen'
@@ -57,6 +59,28 @@ const EXCHANGES: ReadonlyMap<string, HoursId> = new Map([
 ]);
 
 const LONGEST_CALENDAR_DAYS = 3660;
+
+/** Bars of each symbol of a batch, unless it asks for fewer. */
+const MOST_BARS_OF_ONE = 100;
+
+/** The latest bars of a listed symbol. They never extend beyond the current time. */
+async function barsIn(
+  simulation: Simulation,
+  symbol: string,
+  { timeframe, from, to, limit }: BarsQuery,
+): Promise<Bars> {
+  const { calendar } = simulation.brokerage.rules;
+  const now = simulation.now();
+  const until = to === undefined ? now : endOf(to, calendar);
+  const bars = await simulation.feed.bars({
+    symbol,
+    size: timeframe,
+    from: from === undefined ? Instant.ofMs(0) : instantOf(from, calendar),
+    until: until < now ? until : now,
+    limit,
+  });
+  return { symbol, timeframe, bars: bars.map(barOf) };
+}
 
 export const marketDataHandlers: MarketDataHandlers = {
   getQuote: ({ simulation, params }) =>
@@ -89,20 +113,21 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   async getBars({ simulation, params, query }) {
     const symbol = symbolIn(simulation, params.symbol);
-    const { calendar } = simulation.brokerage.rules;
     const isListed = await simulation.read([], (brokerage) => brokerage.instrument(symbol) !== undefined);
-    if (!isListed) return SYMBOL_NOT_FOUND;
-    const now = simulation.now();
-    const until = query.to === undefined ? now : endOf(query.to, calendar);
-    const bars = await simulation.feed.bars({
-      symbol,
-      size: query.timeframe,
-      from: query.from === undefined ? Instant.ofMs(0) : instantOf(query.from, calendar),
-      // Bars never extend beyond the current time.
-      until: until < now ? until : now,
-      limit: query.limit,
-    });
-    return { symbol, timeframe: query.timeframe, bars: bars.map(barOf) };
+    return isListed ? barsIn(simulation, symbol, query) : SYMBOL_NOT_FOUND;
+  },
+
+  async getBarsOfSymbols({ simulation, body }) {
+    const symbols = body.symbols.map((symbol) => symbolIn(simulation, symbol));
+    const { timeframe = '1Day', limit = MOST_BARS_OF_ONE } = body;
+    const notFound = await simulation.read([], (brokerage) =>
+      symbols.filter((symbol) => brokerage.instrument(symbol) === undefined),
+    );
+    const listed = symbols.filter((symbol) => !notFound.includes(symbol));
+    const data = await mapInSlices(listed, (symbol) =>
+      barsIn(simulation, symbol, { ...body, timeframe, limit }),
+    );
+    return { data, notFound };
   },
 
   getMarketHours({ simulation }) {

@@ -1,6 +1,7 @@
-import type { Instant } from '@sandpit/core';
+import type { Alert as CoreAlert, Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { keptOf, quoteIn } from '../listed.js';
+import { shownAlert } from '../translate/alerts.js';
 import { isoOf } from '../translate/instants.js';
 import { quoteOf } from '../translate/market-data.js';
 import { shownHalt } from '../translate/simulations.js';
@@ -13,6 +14,8 @@ interface QuoteReader {
   readonly told: Map<string, string | undefined>;
   /** Text of the last halt sent, by symbol. */
   readonly halted: Map<string, string>;
+  /** Alerts that had fired at the last poll; undefined = before the first poll. */
+  fired: ReadonlySet<CoreAlert> | undefined;
 }
 
 /** At most one event per symbol in this time. */
@@ -41,6 +44,7 @@ export class QuoteFeed {
       connection,
       told: new Map(symbols.map((symbol) => [symbol, undefined])),
       halted: new Map(),
+      fired: undefined,
     });
   }
 
@@ -54,7 +58,7 @@ export class QuoteFeed {
   async #tellWhatChanged(readers: readonly QuoteReader[]): Promise<void> {
     const symbols = new Set(readers.flatMap(({ told }) => [...told.keys()]));
     const simulation = this.#simulation;
-    const { texts, halts, at } = await simulation.read(
+    const { texts, halts, fired, at } = await simulation.read(
       [],
       (brokerage) => {
         const found = new Map<string, string>();
@@ -71,13 +75,18 @@ export class QuoteFeed {
               : quoteOf(quote, instrument, halt, brokerage.isShortSaleRestricted(symbol, now));
           if (shown !== undefined) found.set(symbol, JSON.stringify(shown));
         }
-        return { texts: found, halts: halted, at: now };
+        const { alerts } = brokerage.state;
+        const all = [...alerts.values()].filter(
+          ({ symbol, status }) => status === 'FIRED' && symbols.has(symbol),
+        );
+        return { texts: found, halts: halted, fired: new Set(all), at: now };
       },
       keptOf(simulation, [...symbols]),
       'STREAM',
     );
     for (const reader of readers) {
       this.#tellHalts(reader, halts, at);
+      this.#tellAlerts(reader, fired);
       for (const [symbol, before] of reader.told) {
         const text = texts.get(symbol);
         if (text === undefined || text === before) continue;
@@ -85,6 +94,17 @@ export class QuoteFeed {
         this.#looks.tell(reader, 'quote', text);
       }
     }
+  }
+
+  /** Alerts that have fired since the last poll, or the beginning of the stream, on symbols of the reader. */
+  #tellAlerts(reader: QuoteReader, fired: ReadonlySet<CoreAlert>): void {
+    const { fired: before, told } = reader;
+    reader.fired = fired;
+    if (before === undefined) return;
+    const { ids } = this.#simulation.brokerage.state;
+    for (const alert of fired)
+      if (!before.has(alert) && told.has(alert.symbol))
+        this.#looks.tell(reader, 'alert', JSON.stringify(shownAlert(ids, alert)));
   }
 
   #tellHalts(reader: QuoteReader, halts: ReadonlyMap<string, string>, at: Instant): void {

@@ -414,6 +414,11 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':
+    case 'AlertSet':
+    case 'AlertRestated':
+    case 'AlertFired':
+    case 'AlertsEnded':
+    case 'AlertsDeleted':
     case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':

@@ -19,6 +19,7 @@ import type { ListItem } from '../../store/history.js';
 import { EventIds, positionAt } from '../stream/position.js';
 import type { StreamPosition } from '../../store/stream-position.js';
 import type { WebhookMessage, WebhookTranslator } from '../../webhooks/webhook-message.js';
+import { shownAlert } from './alerts.js';
 import { callOf, toActivity } from './history.js';
 import { isoOf } from './instants.js';
 import { orderUpdatesOf } from './orders.js';
@@ -86,7 +87,7 @@ function messagesOf(simulation: Simulation, placed: PlacedEvent): readonly Webho
 
 interface OtherMessage {
   readonly type: WebhookEvent;
-  /** Absent = it is about the market. */
+  /** Absent = it is about the market, or an alert. */
   readonly portfolioId?: string;
   readonly data: object;
 }
@@ -122,6 +123,18 @@ function otherMessage(simulation: Simulation, placed: PlacedEvent): OtherMessage
     case 'LedgerPosted': {
       const item = event.entries.findIndex(({ type }) => type === 'TRANSFER');
       return item === -1 ? undefined : activity('transfer.booked', event.portfolioId, item);
+    }
+    case 'AlertFired': {
+      const { alert: number, terms, createdAt, price } = event;
+      const fired = {
+        ...terms,
+        number,
+        createdAt,
+        armedAt: createdAt,
+        status: 'FIRED' as const,
+        fired: { at, price },
+      };
+      return { type: 'alert.fired', data: shownAlert(ids, fired) };
     }
     case 'TradingHalted':
       return { type: 'market.halted', data: shownHalt(event.halt) };
@@ -190,10 +203,9 @@ export const webhookMessages: WebhookTranslator = {
     });
   },
 
-  async past(simulation, record, followed) {
+  async *past(simulation, record, followed) {
     const { events } = payloadOf(record);
     const at = Instant.ofMs(record.at);
-    const found: WebhookMessage[] = [];
     for (const [index, event] of events.entries()) {
       const symbol = symbolOf(event);
       if (
@@ -204,9 +216,8 @@ export const webhookMessages: WebhookTranslator = {
         continue;
       const placed = { seq: record.seq, index, at, event };
       const order = isOrderEvent(event) ? await orderOf(simulation, placed, event, followed) : undefined;
-      found.push(...(await withRows(() => messagesOf(simulation, { ...placed, order }))));
+      yield* await withRows(() => messagesOf(simulation, { ...placed, order }));
     }
-    return found;
   },
 
   test: (id, simulationId, at) =>

@@ -670,6 +670,11 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':
+    case 'AlertSet':
+    case 'AlertRestated':
+    case 'AlertFired':
+    case 'AlertsEnded':
+    case 'AlertsDeleted':
     case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':

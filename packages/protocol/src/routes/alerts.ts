@@ -1,0 +1,76 @@
+import { Alert, AlertBody, AlertPage, AlertQuery, DeletedAlert, UpdateAlertBody } from '../alerts.js';
+import { AlertParams } from '../ids.js';
+import { table } from './route.js';
+
+export const alertRoutes = table({
+  createAlert: {
+    method: 'POST',
+    path: '/v1/alerts',
+    tag: 'Alerts',
+    summary: 'Set a price alert',
+    description:
+      'Sets an alert on a level in dollars. It fires once, when the price of the quote (`price`) is at or beyond the level, and at once if it is there already. It fires on the webhook event `alert.fired` and on `GET /v1/stream/quotes`. Part of the journal: forks, exports and re-execution have it. A simulation has at most 200 alerts; a further one replaces the oldest that is not ACTIVE.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    scope: 'trade',
+    body: AlertBody,
+    responses: { 201: Alert },
+    errors: [409],
+    codes: ['UNKNOWN_SYMBOL', 'INSTRUMENT_NOT_TRADABLE'],
+  },
+  listAlerts: {
+    method: 'GET',
+    path: '/v1/alerts',
+    tag: 'Alerts',
+    summary: 'List price alerts',
+    description: 'Lists the price alerts of the simulation, newest first, those that have fired included.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    scope: 'read',
+    query: AlertQuery,
+    responses: { 200: AlertPage },
+  },
+  getAlert: {
+    method: 'GET',
+    path: '/v1/alerts/:alertId',
+    tag: 'Alerts',
+    summary: 'Get a price alert',
+    description:
+      'Returns a price alert with its status; once it has fired, with the time and price in dollars.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    scope: 'read',
+    params: AlertParams,
+    responses: { 200: Alert },
+    errors: [404],
+  },
+  updateAlert: {
+    method: 'PUT',
+    path: '/v1/alerts/:alertId',
+    tag: 'Alerts',
+    summary: 'Change a price alert',
+    description:
+      'Changes the given fields and arms the alert again, also one that has fired. It fires at once if the price is at or beyond the level. An ACTIVE alert whose fields keep their values stays as it is.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    scope: 'trade',
+    params: AlertParams,
+    body: UpdateAlertBody,
+    responses: { 200: Alert },
+    errors: [404],
+    codes: ['UNKNOWN_SYMBOL', 'INSTRUMENT_NOT_TRADABLE'],
+  },
+  deleteAlert: {
+    method: 'DELETE',
+    path: '/v1/alerts/:alertId',
+    tag: 'Alerts',
+    summary: 'Delete a price alert',
+    description: 'Deletes a price alert, whether it has fired or not.',
+    auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
+    scope: 'trade',
+    params: AlertParams,
+    responses: { 200: DeletedAlert },
+    errors: [404],
+  },
+});

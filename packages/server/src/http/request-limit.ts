@@ -1,0 +1,40 @@
+import type { Registry } from '../store/registry.js';
+import type { HttpSettings } from './settings.js';
+
+/** Name of the setting in the registry, which every node of a cluster follows. */
+const NAME = 'requests-per-minute';
+
+/** Requests per minute, tenant and route: that of an operator, else the setting of the server. */
+export class RequestLimit {
+  readonly #registry: Registry;
+  /** `RATE_LIMIT_DEFAULT` of this node. */
+  readonly configured: number;
+
+  constructor(registry: Registry, configured: number) {
+    this.#registry = registry;
+    this.configured = configured;
+  }
+
+  get perMinute(): number {
+    return this.changed ?? this.configured;
+  }
+
+  /** The limit that an operator has set; undefined = none. */
+  get changed(): number | undefined {
+    const perMinute = Number(this.#registry.setting(NAME) ?? '');
+    // Anything else than a number would be no limit at all.
+    return Number.isSafeInteger(perMinute) && perMinute > 0 ? perMinute : undefined;
+  }
+
+  /** Null = the setting of the server. Durable when it resolves. */
+  async change(perMinute: number | null): Promise<void> {
+    await this.#registry.saveSetting(NAME, perMinute === null ? '' : String(perMinute));
+  }
+}
+
+/** The settings with the limit in force, whenever it is read. */
+export const withLimit = <Settings extends HttpSettings>(settings: Settings, limit: RequestLimit): Settings =>
+  Object.defineProperty({ ...settings }, 'rateLimitDefault', {
+    get: () => limit.perMinute,
+    enumerable: true,
+  });
