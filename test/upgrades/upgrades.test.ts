@@ -42,6 +42,9 @@ describe.each(released)('data of version %s', (version) => {
         let url = await server.listening;
         let ask = asking(url, tokenOf('main'));
         expect(await viewsOf(ask, expected.portfolioId)).toMatchObject(expected.views);
+        expect(await ask('GET', '/v1/webhooks')).toMatchObject({
+          data: [{ url: 'http://127.0.0.1:1025/', events: ['order.*'], status: 'ENABLED' }],
+        });
         for (const { simulationId, portfolioId, views } of expected.others) {
           const own = await inside(ask, url, simulationId);
           expect(await viewsOf(own, portfolioId)).toMatchObject(views);

@@ -8,6 +8,7 @@ import { migrateStore } from './migrate-store.js';
 import { openAnyStore, openStore } from './open-store.js';
 import { StoreInUse } from './store/journal.js';
 import type { Store } from './store/store.js';
+import { saveWebhook, webhooksIn } from './store/webhooks.js';
 import { openPortfolio, orderBody, placeOrder, pushQuote, TestApp } from './testing/test-app.js';
 import { newDatabase } from './testing/test-database.js';
 import { testSettings } from './testing/simulations.js';
@@ -73,7 +74,8 @@ async function seenAt(store: Store, simulationId: string, forkId: string, order:
       forkOrders: (await fork.get('/v1/orders')).body,
       snapshots: (await owner.get(`/v1/simulations/${simulationId}/snapshots`)).body,
       webhooks: [
-        await store.webhooks.load(),
+        webhooksIn(store.registry),
+        await store.webhooks.load([WEBHOOK.webhookId]),
         (await store.webhooks.deliveries({ webhookId: WEBHOOK.webhookId, offset: 0, limit: 10 })).items,
       ],
       repeated: again.text,
@@ -100,7 +102,6 @@ const deliveryOf = (number: number) => ({
   simulationId: mainOf('tenant-1'),
   eventId: `event-${number}`,
   type: 'order.filled',
-  position: { seq: number, place: 0 },
   body: '{}',
   attempts: [{ at: number, durationMs: 1 }],
   tries: 1,
@@ -154,8 +155,8 @@ it('migrateStore: moves everything to PostgreSQL and back, continues after an in
   await placeOrder(client, portfolioId);
   const gone = (await owner.post('/v1/simulations', { feed: 'push', clock: 'manual' })).body as Made;
   await owner.delete(`/v1/simulations/${gone.simulationId}`);
+  await saveWebhook(store.registry, WEBHOOK);
   await store.webhooks.apply([
-    { change: 'save-webhook', webhook: WEBHOOK },
     { change: 'save-delivery', delivery: deliveryOf(1) },
     { change: 'save-delivery', delivery: deliveryOf(2) },
     {
@@ -164,6 +165,7 @@ it('migrateStore: moves everything to PostgreSQL and back, continues after an in
         webhookId: WEBHOOK.webhookId,
         simulationId: mainOf('tenant-1'),
         position: { seq: 2, place: 0 },
+        tried: [{ seq: 3, place: 1 }],
       },
     },
   ]);

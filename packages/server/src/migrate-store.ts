@@ -7,6 +7,7 @@ import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
 import type { ForkBeginning, Registry, SimulationEntry } from './store/registry.js';
 import { MIGRATION, STORE_SETTINGS } from './store/store.js';
 import type { Store, StoreContents } from './store/store.js';
+import { webhooksIn } from './store/webhooks.js';
 
 /** Maximum number of records in flight to the destination. */
 const MOST_UNDER_WAY = 2_000;
@@ -220,19 +221,13 @@ async function copyWebhooks(
   from: MigratedStore,
   to: MigratedStore,
 ): Promise<{ readonly webhooks: number; readonly deliveries: number }> {
-  const { webhooks, cursors } = await from.webhooks.load();
-  const before = await to.webhooks.load();
-  // Data of an earlier attempt is written again: deliveries keep the order in which they are stored.
-  for (const { webhookId } of before.webhooks)
-    await to.webhooks.apply([{ change: 'delete-webhook', webhookId }]);
+  const webhooks = webhooksIn(from.registry);
   let copied = 0;
-  for (const webhook of webhooks) {
-    const { webhookId } = webhook;
-    const mine = cursors.filter((cursor) => cursor.webhookId === webhookId);
-    await to.webhooks.apply([
-      { change: 'save-webhook', webhook },
-      ...mine.map((cursor) => ({ change: 'save-cursor', cursor }) as const),
-    ]);
+  for (const { webhookId } of webhooks) {
+    // Data of an earlier attempt is written again: deliveries keep the order in which they are stored.
+    await to.webhooks.remove(webhookId);
+    const { cursors } = await from.webhooks.load([webhookId]);
+    await to.webhooks.apply(cursors.map((cursor) => ({ change: 'save-cursor', cursor })));
     const { total } = await from.webhooks.deliveries({ webhookId, offset: 0, limit: 1 });
     // Oldest first.
     for (let rest = total; rest > 0; rest -= PAGE) {

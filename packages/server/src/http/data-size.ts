@@ -1,14 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const DATABASES = [
-  'journal.db',
-  'journal.db-wal',
-  'history.db',
-  'history.db-wal',
-  'webhooks.db',
-  'webhooks.db-wal',
-];
+const DATABASES = ['journal.db', 'journal.db-wal', 'history.db', 'history.db-wal'];
 
 /** Room that is left where the data directory is. */
 export async function freeBytes(dataDir: string): Promise<number> {

@@ -133,7 +133,7 @@ function collectServer(
   const { feed } = simulations.market;
   if (isLive(feed)) collectFeed(registry, feed);
   gauge('disk_free_bytes', 'Room that is left where the data directory is.', () => freeBytes(dataDir));
-  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', () => dataBytes(dataDir));
+  gauge('data_bytes', 'Size of the journal, with the webhooks, and the history.', () => dataBytes(dataDir));
   gauge('checkpoint_age_seconds', 'Time since the latest checkpoint; -1 before the first.', async () => {
     const folder = join(dataDir, 'checkpoints');
     const files = await readdir(folder).catch(() => []);

@@ -248,7 +248,7 @@ describe('sandpit tenant', () => {
 function rowsOf(data: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   const directory = join(folder, data);
-  for (const name of ['journal.db', 'history.db', 'webhooks.db']) {
+  for (const name of ['journal.db', 'history.db']) {
     const database = new DatabaseSync(join(directory, name), { readOnly: true });
     try {
       const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all() as {

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it } from 'vitest';
+import { webhooksIn } from '../store/webhooks.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { openPortfolio, orderBody, placeOrder, pushQuote, TestApp } from '../testing/test-app.js';
 import type { Body, TestAppOptions, TestClient } from '../testing/test-app.js';
@@ -502,7 +503,7 @@ describe('Webhook delivery', () => {
     await client.delete(`/v1/simulations/${simulationId}`);
     await until(async () => (await deliveriesOf(client, all.webhookId)).length === 0);
     expect((await client.get(`/v1/webhooks/${own.webhookId}`)).status).toBe(404);
-    await until(async () => (await app.store.webhooks.load()).webhooks.length === 1);
+    await until(() => webhooksIn(app.store.registry).length === 1);
   });
 });
 

@@ -1,22 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from './store.js';
-import type { StoredDelivery, StoredWebhook, WebhookStore } from './webhooks.js';
+import { eraseWebhook, saveWebhook, webhooksIn } from './webhooks.js';
+import type { StoredDelivery, WebhookCursor, WebhookStore } from './webhooks.js';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-01-05T15:00:00Z');
-
-const webhook = (webhookId: string, more: Partial<StoredWebhook> = {}): StoredWebhook => ({
-  webhookId,
-  tenantId: 'tenant-1',
-  url: 'https://hooks.example.com/',
-  events: ['*'],
-  simulationId: 'main',
-  status: 'ENABLED',
-  secret: 'whsec_AAAA',
-  retired: [],
-  createdAt: NOW,
-  ...more,
-});
 
 const delivery = (deliveryId: string, more: Partial<StoredDelivery> = {}): StoredDelivery => ({
   deliveryId,
@@ -24,7 +12,6 @@ const delivery = (deliveryId: string, more: Partial<StoredDelivery> = {}): Store
   simulationId: 'main/tenant-1',
   eventId: `evt_main_${deliveryId}`,
   type: 'order.filled',
-  position: { seq: 1, place: 1 },
   body: '{}',
   attempts: [{ at: NOW, statusCode: 204, durationMs: 3 }],
   tries: 1,
@@ -55,28 +42,49 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
     const save = (...all: readonly StoredDelivery[]): Promise<void> =>
       webhooks.apply(all.map((one) => ({ change: 'save-delivery', delivery: one })));
 
-    it('load: is empty at first', async () => {
-      expect(await webhooks.load()).toEqual({ webhooks: [], cursors: [], pending: new Map() });
+    const cursor = (
+      webhookId: string,
+      simulationId: string,
+      more: Partial<WebhookCursor> = {},
+    ): WebhookCursor => ({
+      webhookId,
+      simulationId,
+      position: { seq: 1, place: 1 },
+      tried: [],
+      ...more,
     });
 
-    it('load: returns endpoints in their order, cursors and PENDING deliveries', async () => {
-      const cursor = { webhookId: 'w1', simulationId: 'main/tenant-1', position: { seq: 7, place: 999_999 } };
+    it('load: is empty at first', async () => {
+      expect(await webhooks.load(['w1'])).toEqual({ cursors: [], pending: new Map() });
+    });
+
+    it('load: returns cursors and PENDING deliveries of the endpoints', async () => {
+      const position = { seq: 7, place: 999_999 };
+      const tried = [
+        { seq: 8, place: 1 },
+        { seq: 9, place: 3 },
+      ];
       await webhooks.apply([
-        { change: 'save-webhook', webhook: webhook('w1') },
-        { change: 'save-webhook', webhook: webhook('w2', { description: 'second' }) },
-        { change: 'save-webhook', webhook: webhook('w1', { status: 'DISABLED', reason: 'Gone' }) },
-        { change: 'save-cursor', cursor: { ...cursor, position: { seq: 1, place: 1 } } },
-        { change: 'save-cursor', cursor },
+        { change: 'save-cursor', cursor: cursor('w1', 'main/tenant-1') },
+        { change: 'save-cursor', cursor: cursor('w1', 'main/tenant-1', { position, tried }) },
+        { change: 'save-cursor', cursor: cursor('w2', 'main/tenant-1') },
         { change: 'save-delivery', delivery: pending('d1', NOW) },
+        { change: 'save-delivery', delivery: pending('d2', NOW, { webhookId: 'w2' }) },
       ]);
-      expect(await webhooks.load()).toEqual({
-        webhooks: [
-          webhook('w1', { status: 'DISABLED', reason: 'Gone' }),
-          webhook('w2', { description: 'second' }),
-        ],
-        cursors: [cursor],
+      expect(await webhooks.load(['w1'])).toEqual({
+        cursors: [cursor('w1', 'main/tenant-1', { position, tried })],
         pending: new Map([['w1', 1]]),
       });
+      const many = Array.from({ length: 250 }, (_, index) => `w${index}`);
+      expect((await webhooks.load(many)).pending.size).toBe(2);
+    });
+
+    it('applySoon: makes changes durable within a tenth of a second, or with the next commit', async () => {
+      await webhooks.applySoon(() => [{ change: 'save-delivery', delivery: delivery('d1') }]);
+      expect(await webhooks.delivery('w1', 'd1')).toBeDefined();
+      const soon = webhooks.applySoon(() => [{ change: 'save-delivery', delivery: delivery('d2') }]);
+      await Promise.all([soon, store.registry.saveSetting('name', 'value')]);
+      expect(await webhooks.delivery('w1', 'd2')).toBeDefined();
     });
 
     it('due: returns PENDING deliveries of an endpoint, soonest first', async () => {
@@ -115,53 +123,55 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect(await webhooks.delivery('w2', 'd1')).toBeUndefined();
     });
 
-    it('triedAfter: returns the events after a position', async () => {
-      await save(
-        delivery('d1', { position: { seq: 4, place: 1 } }),
-        delivery('d2', { position: { seq: 4, place: 3 } }),
-        delivery('d3', { position: { seq: 5, place: 0 } }),
-        delivery('d4', { position: { seq: 9, place: 0 }, simulationId: 'other' }),
-      );
-      const cursor = { webhookId: 'w1', simulationId: 'main/tenant-1', position: { seq: 4, place: 1 } };
-      expect([...(await webhooks.triedAfter(cursor))].sort()).toEqual(['evt_main_d2', 'evt_main_d3']);
-    });
-
-    it('fail-pending: fails all PENDING deliveries of one endpoint', async () => {
-      await save(pending('d1', NOW), pending('d2', NOW, { webhookId: 'w2' }));
-      await webhooks.apply([{ change: 'fail-pending', webhookId: 'w1' }]);
+    it('failPending: fails all PENDING deliveries of one endpoint', async () => {
+      await save(...Array.from({ length: 1100 }, (_, index) => pending(`d${index}`, NOW)));
+      await save(pending('other', NOW, { webhookId: 'w2' }));
+      await webhooks.failPending('w1');
       expect(await webhooks.due('w1', 10)).toEqual([]);
-      expect(await webhooks.delivery('w1', 'd1')).toMatchObject({ status: 'FAILED' });
+      const { nextAt: _, ...failed } = pending('d1099', NOW, { status: 'FAILED' });
+      expect(await webhooks.delivery('w1', 'd1099')).toEqual(failed);
       expect(await webhooks.due('w2', 10)).toHaveLength(1);
     });
 
-    it('delete-webhook and delete-simulation: delete every row', async () => {
-      const position = { seq: 1, place: 1 };
-      await webhooks.apply([
-        { change: 'save-webhook', webhook: webhook('w1') },
-        { change: 'save-webhook', webhook: webhook('w2') },
-        { change: 'save-cursor', cursor: { webhookId: 'w1', simulationId: 'a', position } },
-        { change: 'save-cursor', cursor: { webhookId: 'w2', simulationId: 'a', position } },
-        { change: 'save-cursor', cursor: { webhookId: 'w2', simulationId: 'b', position } },
-        { change: 'save-delivery', delivery: delivery('d1') },
-        { change: 'save-delivery', delivery: delivery('d2', { webhookId: 'w2', simulationId: 'a' }) },
-        { change: 'save-delivery', delivery: delivery('d3', { webhookId: 'w2', simulationId: 'b' }) },
-      ]);
-      await webhooks.apply([
-        { change: 'delete-webhook', webhookId: 'w1' },
-        { change: 'delete-simulation', simulationId: 'a' },
-      ]);
-      const left = await webhooks.load();
-      expect(left.webhooks.map(({ webhookId }) => webhookId)).toEqual(['w2']);
-      expect(left.cursors).toEqual([{ webhookId: 'w2', simulationId: 'b', position }]);
+    it('remove: removes the rows of an endpoint, or those in a cell', async () => {
+      await save(
+        ...Array.from({ length: 1100 }, (_, index) => delivery(`d${index}`)),
+        delivery('in-a', { webhookId: 'w2', simulationId: 'a' }),
+        delivery('in-b', { webhookId: 'w2', simulationId: 'b' }),
+      );
+      const cursors = [cursor('w1', 'a'), cursor('w2', 'a'), cursor('w2', 'b')];
+      await webhooks.apply(cursors.map((one) => ({ change: 'save-cursor', cursor: one })));
+      await webhooks.remove('w1');
+      await webhooks.remove('w2', 'a');
+      expect((await webhooks.load(['w1', 'w2'])).cursors).toEqual([cursor('w2', 'b')]);
+      expect((await webhooks.deliveries({ webhookId: 'w1', offset: 0, limit: 1 })).total).toBe(0);
+      expect(await webhooks.delivery('w2', 'in-a')).toBeUndefined();
+      expect(await webhooks.delivery('w2', 'in-b')).toBeDefined();
+    });
+
+    it('eraseWebhook: removes an endpoint of the registry with its rows', async () => {
+      const common = {
+        url: 'https://hooks.example.com/',
+        events: ['*'],
+        simulationId: 'main',
+        status: 'ENABLED',
+        secret: 'whsec_AAAA',
+        retired: [],
+      } as const;
+      const first = { webhookId: 'w1', tenantId: 'tenant-1', createdAt: NOW, ...common };
+      const second = { webhookId: 'w2', tenantId: 'tenant-2', createdAt: NOW - 1, ...common };
+      for (const one of [first, second]) await saveWebhook(store.registry, one);
+      await save(delivery('d1'));
+      expect(webhooksIn(store.registry)).toEqual([second, first]);
+      expect(webhooksIn(store.registry, 'tenant-1')).toEqual([first]);
+      await eraseWebhook(store, 'w1');
+      expect(webhooksIn(store.registry)).toEqual([second]);
       expect(await webhooks.delivery('w1', 'd1')).toBeUndefined();
-      expect(await webhooks.delivery('w2', 'd2')).toBeUndefined();
-      expect(await webhooks.delivery('w2', 'd3')).toBeDefined();
     });
 
     it('prune: keeps PENDING deliveries and the latest successes of each endpoint', async () => {
       const old = NOW - 31 * 24 * HOUR;
       const at = (tried: number) => [{ at: tried, statusCode: 204, durationMs: 3 }];
-      await webhooks.apply([{ change: 'save-webhook', webhook: webhook('w1') }]);
       await save(
         delivery('d1', { attempts: at(old) }),
         delivery('d2', { attempts: at(old), status: 'FAILED' }),
@@ -171,7 +181,10 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
         delivery('d6'),
         delivery('d7'),
       );
-      await webhooks.apply([{ change: 'prune', before: NOW - 30 * 24 * HOUR, keep: 2 }]);
+      await webhooks.apply([
+        { change: 'prune', before: NOW - 30 * 24 * HOUR },
+        { change: 'prune-successes', webhookId: 'w1', keep: 2 },
+      ]);
       const { items } = await webhooks.deliveries({ webhookId: 'w1', offset: 0, limit: 10 });
       expect(items.map(({ deliveryId }) => deliveryId)).toEqual(['d7', 'd6', 'd4', 'd3']);
     });

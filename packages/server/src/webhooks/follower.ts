@@ -1,8 +1,8 @@
 import type { OrderSnapshot } from '@sandpit/core';
+import type { DurableRecord } from '../engine/records/records.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { Slice } from '../engine/scheduling/slice.js';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
-import type { JournalRecord } from '../store/journal.js';
 import { endOfRecord, isAfter } from '../store/stream-position.js';
 import type { StreamPosition } from '../store/stream-position.js';
 import type { WebhookCursor } from '../store/webhooks.js';
@@ -13,7 +13,8 @@ import type { WebhookMessage, WebhookTranslator } from './webhook-message.js';
 const MOST_OPEN = 500;
 /** From here on it reads on. */
 const FEW_OPEN = 100;
-const RECORDS_PER_PAGE = 100;
+/** A record with more events is read from the journal, in slices. */
+export const MOST_LIVE_EVENTS = 200;
 /** Until what could not be read is tried again. */
 const RETRY_MS = 1000;
 
@@ -25,12 +26,7 @@ export interface OpenMessage {
 }
 
 export interface FollowerParts {
-  readonly webhookId: string;
-  readonly simulationId: string;
-  /** All events up to here were tried. */
-  readonly position: StreamPosition;
-  /** Later events that were tried as well. */
-  readonly tried: ReadonlySet<string>;
+  readonly cursor: WebhookCursor;
   readonly translator: WebhookTranslator;
   readonly timers: Timers;
   readonly isWanted: (type: string) => boolean;
@@ -44,7 +40,10 @@ export interface FollowerParts {
  */
 export class CellFollower {
   readonly #parts: FollowerParts;
+  /** Events that were read, oldest first; those before the first one that is not settled are behind the cursor. */
   readonly #open: { readonly position: StreamPosition; isSettled: boolean }[] = [];
+  /** Events that an earlier process tried and this one has not read. */
+  readonly #tried: Map<string, StreamPosition>;
   #simulation: Simulation | undefined;
   /** The last record that was read whole. */
   #readSeq: number;
@@ -52,17 +51,20 @@ export class CellFollower {
   #isReading = false;
   #isStopped = false;
   #callOffRetry: (() => void) | undefined;
+  /** Continues a reader that waits until fewer events are open. */
+  #readOn: (() => void) | undefined;
   #position: StreamPosition;
+  /** The last event that was read. */
+  #readTo: StreamPosition;
 
   constructor(parts: FollowerParts) {
+    const { position, tried } = parts.cursor;
     this.#parts = parts;
-    this.#position = parts.position;
+    this.#position = position;
+    this.#readTo = position;
+    this.#tried = new Map(tried.map((one) => [nameOf(one), one]));
     // The record of the cursor is read again: it may have later events.
-    this.#readSeq = Math.max(0, parts.position.seq - 1);
-  }
-
-  get simulationId(): string {
-    return this.#parts.simulationId;
+    this.#readSeq = Math.max(0, position.seq - 1);
   }
 
   /** True when it receives records as they are published. */
@@ -80,15 +82,17 @@ export class CellFollower {
     return this.#simulation === undefined ? 0 : Math.max(0, this.#simulation.published - this.#readSeq);
   }
 
-  cursor(): WebhookCursor {
-    const { webhookId, simulationId } = this.#parts;
-    return { webhookId, simulationId, position: this.#position };
+  get cursor(): WebhookCursor {
+    const position = this.#position;
+    const settled = this.#open.filter(({ isSettled }) => isSettled).map((entry) => entry.position);
+    const unread = [...this.#tried.values()].filter((one) => isAfter(one, position));
+    return { ...this.#parts.cursor, position, tried: [...settled, ...unread] };
   }
 
   /** Continues from its position: the cell is in memory. */
   attach(simulation: Simulation): void {
+    this.detach();
     this.#simulation = simulation;
-    this.#isLive = false;
     this.#catchUp();
   }
 
@@ -96,101 +100,102 @@ export class CellFollower {
   detach(): void {
     this.#simulation = undefined;
     this.#isLive = false;
+    this.#goOn();
   }
 
   stop(): void {
     this.#isStopped = true;
-    this.#isLive = false;
     this.#callOffRetry?.();
+    this.detach();
   }
 
-  /** Receives the messages of a record that was just published. */
-  take(seq: number, messages: readonly WebhookMessage[]): void {
-    if (!this.#isLive || seq !== this.#readSeq + 1) {
-      this.#fallBehind();
+  /** Receives a record that was just published, with its messages; without, it is read from the journal. */
+  take({ seq }: Pick<DurableRecord, 'seq'>, messages: readonly WebhookMessage[] | undefined): void {
+    if (!this.#isLive || messages === undefined || seq !== this.#readSeq + 1) {
+      this.#isLive = false;
+      this.#catchUp();
       return;
     }
-    this.#read(seq, messages);
+    for (const message of messages) this.#offer(message);
+    this.#passed(seq);
     if (this.#open.length >= MOST_OPEN) this.#isLive = false;
-  }
-
-  /** A published record could not be accepted: it is read from the journal later. */
-  #fallBehind(): void {
-    this.#isLive = false;
-    this.#catchUp();
   }
 
   /** The record could not be converted to messages now. */
   postpone(): void {
     this.#isLive = false;
-    this.#retryLater();
-  }
-
-  #retryLater(): void {
     this.#callOffRetry?.();
     this.#callOffRetry = this.#parts.timers.after(RETRY_MS, () => this.#catchUp());
   }
 
   #catchUp(): void {
-    if (this.#isReading || this.#isStopped || this.#simulation === undefined) return;
+    const simulation = this.#simulation;
+    if (this.#isReading || this.#isStopped || simulation === undefined || this.#open.length >= FEW_OPEN)
+      return;
     this.#isReading = true;
-    this.#readOn(this.#simulation).then(
-      () => (this.#isReading = false),
-      (error: unknown) => {
+    this.#read(simulation)
+      .catch((error: unknown) => {
+        if (error instanceof DamagedJournal) simulation.takeOutOfService(error.message);
+        else if (!(error instanceof StoreUnavailable)) throw error;
+        else if (this.#simulation === simulation) this.postpone();
+      })
+      .finally(() => {
         this.#isReading = false;
-        if (error instanceof DamagedJournal) this.#simulation?.takeOutOfService(error.message);
-        else if (error instanceof StoreUnavailable) this.#retryLater();
-        else throw error;
-      },
-    );
+        // Another opening of the cell.
+        if (this.#simulation !== simulation) this.#catchUp();
+      });
   }
 
-  async #readOn(simulation: Simulation): Promise<void> {
-    const { translator } = this.#parts;
+  /** Reads the journal up to its end. Rests inside a record while many events are open. */
+  async #read(simulation: Simulation): Promise<void> {
     const followed = new Map<number, OrderSnapshot>();
     const slice = new Slice();
-    const isOver = (): boolean => this.#isStopped || this.#simulation !== simulation;
-    while (!isOver() && this.#open.length < FEW_OPEN) {
-      const page = await pageAfter(simulation, this.#readSeq);
-      if (isOver()) return;
-      const last = page.at(-1);
-      if (last === undefined) {
-        // An event published since must be read first.
-        if (this.#readSeq < simulation.published) continue;
+    const isOver = (): boolean => this.#simulation !== simulation;
+    while (!isOver()) {
+      const until = simulation.published;
+      if (this.#readSeq >= until) {
         // In the turn in which it caught up.
         this.#isLive = true;
         return;
       }
       await simulation.history.flush(simulation.id);
-      for (const record of page) {
-        const messages = await translator.past(simulation, record, followed);
-        if (isOver()) return;
-        this.#read(record.seq, messages);
+      for await (const record of simulation.journal.read(simulation.id, this.#readSeq)) {
+        if (record.seq > until) break;
+        for await (const message of this.#parts.translator.past(simulation, record, followed)) {
+          if (this.#open.length >= MOST_OPEN) await new Promise<void>((resolve) => (this.#readOn = resolve));
+          if (isOver()) return;
+          this.#offer(message);
+          await slice.breathe();
+        }
         await slice.breathe();
+        if (isOver()) return;
+        this.#passed(record.seq);
       }
     }
   }
 
-  #read(seq: number, messages: readonly WebhookMessage[]): void {
-    const { isWanted, tried, offer, onMoved, position } = this.#parts;
+  #offer(message: WebhookMessage): void {
+    const { isWanted, offer } = this.#parts;
+    const { position, type } = message;
+    if (!isAfter(position, this.#readTo)) return;
+    this.#readTo = position;
+    if (!isWanted(type)) return;
+    const entry = { position, isSettled: this.#tried.delete(nameOf(position)) };
+    this.#open.push(entry);
+    if (entry.isSettled) return this.#move();
+    offer({
+      message,
+      settle: () => {
+        entry.isSettled = true;
+        this.#move();
+      },
+    });
+  }
+
+  /** A record was read whole. */
+  #passed(seq: number): void {
     this.#readSeq = seq;
-    for (const message of messages) {
-      if (!isAfter(message.position, position) || tried.has(message.eventId)) continue;
-      if (!isWanted(message.type)) continue;
-      const entry = { position: message.position, isSettled: false };
-      this.#open.push(entry);
-      offer({
-        message,
-        settle: () => {
-          entry.isSettled = true;
-          this.#move();
-        },
-      });
-    }
-    if (this.#open.length === 0) {
-      this.#position = laterOf(this.#position, endOfRecord(seq));
-      onMoved(this);
-    }
+    if (this.#open.length === 0) this.#move();
   }
 
   #move(): void {
@@ -198,24 +203,19 @@ export class CellFollower {
       this.#position = this.#open[0].position;
       this.#open.shift();
     }
-    if (this.#open.length === 0) this.#position = laterOf(this.#position, endOfRecord(this.#readSeq));
+    const end = endOfRecord(this.#readSeq);
+    if (this.#open.length === 0 && isAfter(end, this.#position)) this.#position = end;
     if (this.#isStopped) return;
     this.#parts.onMoved(this);
-    if (!this.#isLive && this.#open.length < FEW_OPEN) this.#catchUp();
+    if (this.#open.length >= FEW_OPEN) return;
+    this.#goOn();
+    if (!this.#isLive) this.#catchUp();
+  }
+
+  #goOn(): void {
+    this.#readOn?.();
+    this.#readOn = undefined;
   }
 }
 
-const laterOf = (a: StreamPosition, b: StreamPosition): StreamPosition => (isAfter(b, a) ? b : a);
-
-/** Published records after one, at most a page. */
-async function pageAfter(simulation: Simulation, seq: number): Promise<readonly JournalRecord[]> {
-  const until = simulation.published;
-  const page: JournalRecord[] = [];
-  if (seq >= until) return page;
-  for await (const record of simulation.journal.read(simulation.id, seq)) {
-    if (record.seq > until) break;
-    page.push(record);
-    if (page.length === RECORDS_PER_PAGE) break;
-  }
-  return page;
-}
+const nameOf = ({ seq, place }: StreamPosition): string => `${seq} ${place}`;

@@ -6,7 +6,7 @@ import { MOST_TRIES, retryDelay } from './retry-schedule.js';
 import { Sender } from './sender.js';
 import { signatureOf } from './signature.js';
 import type { Timers } from './timers.js';
-import type { WebhookWriter } from './webhook-writer.js';
+import type { ResultWriter } from './result-writer.js';
 
 /** Maximum number of concurrent tries to one receiver. A failing or slow receiver gets fewer. */
 const MOST_AT_ONCE = 64;
@@ -17,17 +17,23 @@ const QUICK_MS = 1000;
 const MOST_RETRYING = 10_000;
 /** Deliveries that are read from the store at a time. */
 const PAGE = 100;
+/** Maximum number of stored successful deliveries per endpoint; those beyond it are removed after this many more. */
+const SUCCESSES_KEPT = 10_000;
+const PRUNED_AFTER = 1000;
+const RETRY_MS = 1000;
 
 export interface OutboxParts {
   readonly webhook: () => StoredWebhook;
   readonly store: WebhookStore;
-  readonly writer: WebhookWriter;
+  readonly writer: ResultWriter;
   readonly addresses: Addresses;
   readonly timers: Timers;
   /** From 0 to 1. */
   readonly chance: () => number;
   /** PENDING deliveries in the store. */
   readonly pending: number;
+  /** False while another node may own the tenant. */
+  readonly maySend: () => boolean;
   /** Receives the outcome of every try. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
 }
@@ -52,6 +58,8 @@ export class Outbox {
   #underWay = 0;
   #retriesUnderWay = 0;
   #pending: number;
+  /** Successes until the oldest ones are removed: the number of stored ones is not known. */
+  #untilPrune = 0;
   #isLoading = false;
   #isDraining = false;
   #isStopped = false;
@@ -106,7 +114,7 @@ export class Outbox {
       },
       () => {
         this.#isLoading = false;
-        this.#wakeAt(this.#parts.timers.nowMs() + 1000);
+        this.#wakeAt(this.#parts.timers.nowMs() + RETRY_MS);
       },
     );
   }
@@ -138,6 +146,10 @@ export class Outbox {
 
   /** Begins tries up to the limit. */
   pump(): void {
+    if (!this.#parts.maySend()) {
+      this.#wakeAt(this.#parts.timers.nowMs() + RETRY_MS);
+      return;
+    }
     while (
       !this.#isStopped &&
       !this.#isDraining &&
@@ -164,7 +176,7 @@ export class Outbox {
   }
 
   async #first({ message, simulationId, lane, settle }: FirstTry): Promise<void> {
-    const { eventId, type, position, body } = message;
+    const { eventId, type, body } = message;
     const { webhookId } = this.#parts.webhook();
     const attempt = await this.#post(eventId, body);
     if (this.#isStopped) return;
@@ -174,7 +186,6 @@ export class Outbox {
       simulationId,
       eventId,
       type,
-      position,
       body,
       attempts: [attempt],
       tries: 1,
@@ -217,6 +228,10 @@ export class Outbox {
       // Deferred, because the store would return the delivery again.
       if (wasRetry && this.#retries.length === 0 && this.#pending > 0) this.wake();
     });
+    if (status === 'DELIVERED' && --this.#untilPrune < 0) {
+      this.#untilPrune = PRUNED_AFTER;
+      writer.add({ change: 'prune-successes', webhookId: delivery.webhookId, keep: SUCCESSES_KEPT });
+    }
     if (attempt.error !== undefined) this.#atOnce = Math.max(1, this.#atOnce >> 1);
     else if (attempt.durationMs < QUICK_MS) this.#atOnce = Math.min(MOST_AT_ONCE, this.#atOnce + 1);
   }

@@ -20,14 +20,14 @@ export interface WebhookTranslator {
   /** Messages of a record that was published in this turn. Throws `StoreUnavailable`. */
   readonly live: (simulation: Simulation, record: DurableRecord) => readonly WebhookMessage[];
   /**
-   * Messages of a record from the journal that history contains. `followed`: orders after the previous records, kept between calls by the
+   * Messages of a record from the journal that history contains, one after the other. `followed`: orders after the previous records, kept between calls by the
    * caller that reads the journal.
    */
   readonly past: (
     simulation: Simulation,
     record: JournalRecord,
     followed: Map<number, OrderSnapshot>,
-  ) => Promise<readonly WebhookMessage[]>;
+  ) => AsyncIterable<WebhookMessage>;
   /** Body of a test event; `id` is that of its data. */
   readonly test: (id: string, simulationId: string, at: number) => string;
 }

@@ -7,37 +7,35 @@ import type { Page } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { endOfRecord, isAfter } from '../store/stream-position.js';
-import type { StreamPosition } from '../store/stream-position.js';
 import { Together } from '../store/together.js';
+import { eraseWebhook, saveWebhook, webhooksIn } from '../store/webhooks.js';
 import type {
   DeliveryAttempt,
   DeliveryQuery,
   StoredDelivery,
   StoredWebhook,
-  WebhookChange,
+  WebhookCursor,
   WebhookState,
 } from '../store/webhooks.js';
 import { Addresses } from './addresses.js';
 import type { AddressRules } from './addresses.js';
-import { CellFollower } from './follower.js';
+import { CellFollower, MOST_LIVE_EVENTS } from './follower.js';
 import { Outbox, postEvent } from './outbox.js';
+import { ResultWriter } from './result-writer.js';
 import { KEPT_MS, LONGEST_FAILING_MS, MOST_TRIES, OVERLAP_MS } from './retry-schedule.js';
 import { Sender } from './sender.js';
 import { newSecret } from './signature.js';
 import type { Timers } from './timers.js';
 import { isWanted } from './webhook-message.js';
 import type { WebhookTranslator } from './webhook-message.js';
-import { WebhookWriter } from './webhook-writer.js';
 
 /** All simulations of a tenant. */
 export const EVERY_SIMULATION = '*';
 
 const MOST_PER_TENANT = 20;
-/** Maximum number of stored successful deliveries per endpoint. */
-const SUCCESSES_KEPT = 10_000;
 const PRUNE_MS = 600_000;
-/** Minimum interval between saves of an endpoint's last success. */
-const NOTED_MS = 60_000;
+/** Minimum interval between saves of an endpoint's last success: each is a change of the registry. */
+const NOTED_MS = 600_000;
 /** A stop waits this long for tries that are under way. */
 const PATIENCE_MS = 1000;
 
@@ -77,70 +75,108 @@ interface Endpoint {
   webhook: StoredWebhook;
   /** While it is enabled. */
   outbox: Outbox | undefined;
-  /** By cell. */
-  readonly followers: Map<string, CellFollower>;
   notedAt: number;
   isTesting: boolean;
+  /** Settles when the deliveries that waited when it was disabled are FAILED. */
+  failed: Promise<void>;
+}
+
+/** A cell in memory, or one with events that were read and not tried. */
+interface FollowedCell {
+  simulation: Simulation | undefined;
+  unobserve: (() => void) | undefined;
+  /** By endpoint. */
+  readonly followers: Map<string, CellFollower>;
 }
 
 /** All webhooks of a server: each a cursor on the journals of the cells that it follows. */
 export class Webhooks {
   readonly #deps: WebhookDeps;
   readonly #addresses: Addresses;
-  readonly #writer: WebhookWriter;
+  readonly #writer: ResultWriter;
   readonly #endpoints = new Map<string, Endpoint>();
-  /** Cursors of endpoints in cells that are not, or not yet, in memory. */
-  readonly #cursors = new Map<string, StreamPosition>();
-  /** Cells in memory. */
-  readonly #cells = new Map<string, { readonly simulation: Simulation; readonly unobserve: () => void }>();
-  /** By tenant. */
+  /** Cursors of endpoints in cells that they do not follow now. */
+  readonly #cursors = new Map<string, WebhookCursor>();
+  readonly #cells = new Map<string, FollowedCell>();
+  /** Endpoints that are being created, by tenant. */
   readonly #creating = new Map<string, number>();
-  /** Reads of all webhooks. Tenants that are acquired during one share the next. */
-  readonly #loads: Together<string, WebhookState>;
+  /** Reads of cursors. Tenants that are acquired during one share the next. */
+  readonly #loads: Together<readonly string[], WebhookState>;
   #delivered = 0;
   #failed = 0;
   #isClosed = false;
   #callOffPrune: (() => void) | undefined;
 
-  private constructor(deps: WebhookDeps, { webhooks, cursors, pending }: WebhookState) {
+  private constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#loads = new Together(async (tenantIds) => {
-      const all = await deps.store.webhooks.load();
-      return tenantIds.map(() => all);
+    this.#loads = new Together(async (groups) => {
+      const all = await deps.store.webhooks.load(groups.flat());
+      return groups.map(() => all);
     });
     this.#addresses = new Addresses(deps.addresses);
-    this.#writer = new WebhookWriter(deps.store.webhooks, deps.timers, () => {
+    this.#writer = new ResultWriter(deps.store.webhooks, deps.timers, () => {
       for (const { outbox } of this.#endpoints.values()) outbox?.pump();
     });
-    for (const { webhookId, simulationId, position } of cursors)
-      this.#cursors.set(keyOf(webhookId, simulationId), position);
-    for (const webhook of webhooks) this.#enter(webhook, pending.get(webhook.webhookId) ?? 0);
   }
 
   /** Continues stored deliveries. Cells that must be in memory for their webhooks are opened in the background. */
   static async start(deps: WebhookDeps): Promise<Webhooks> {
-    // In a cluster they are opened with their tenants.
-    const isAlone = deps.store.ownership === undefined;
-    const nothing: WebhookState = { webhooks: [], cursors: [], pending: new Map() };
-    const webhooks = new Webhooks(deps, isAlone ? await deps.store.webhooks.load() : nothing);
-    await webhooks.#forgetDeleted();
+    const webhooks = new Webhooks(deps);
+    // In a cluster they are entered with their tenants.
+    if (deps.store.ownership === undefined) await webhooks.#load(webhooksIn(deps.store.registry));
     deps.simulations.watch({
       opened: (simulation) => webhooks.#opened(simulation),
-      closed: (simulation) => webhooks.#left(simulation),
+      closed: ({ id }) => webhooks.#left(id),
       removed: (id) => void webhooks.#removed(id).catch(() => undefined),
-      erasing: (tenantId) => webhooks.#forgetTenant(tenantId),
+      erasing: (tenantId) => {
+        webhooks.#forgetTenant(tenantId);
+        return webhooks.#writer.flush();
+      },
       keeps: (simulation) => webhooks.#keeps(simulation),
     });
-    void webhooks.#wakeAll();
+    void webhooks.#wakeAll([...webhooks.#endpoints.values()]);
     webhooks.#pruneLater();
     return webhooks;
   }
 
+  /** Enters endpoints with their cursors, and continues what was not finished with others. */
+  async #load(all: readonly StoredWebhook[]): Promise<Endpoint[]> {
+    const { store } = this.#deps;
+    const stored = all.filter(({ webhookId }) => !this.#endpoints.has(webhookId));
+    const { cursors, pending } = await this.#loads.add(stored.map(({ webhookId }) => webhookId));
+    const unfinished: Promise<void>[] = [];
+    const entered: Endpoint[] = [];
+    const ids = new Set(stored.map(({ webhookId }) => webhookId));
+    for (const cursor of cursors) {
+      if (!ids.has(cursor.webhookId)) continue;
+      if (store.registry.simulation(cursor.simulationId)?.deletedAt === undefined)
+        this.#cursors.set(keyOf(cursor), cursor);
+      else unfinished.push(store.webhooks.remove(cursor.webhookId, cursor.simulationId));
+    }
+    for (const webhook of stored) {
+      const { webhookId, tenantId, simulationId, status, isDeleted } = webhook;
+      const isCellDeleted =
+        simulationId !== EVERY_SIMULATION &&
+        store.registry.simulation(storeIdOf(tenantId, simulationId))?.deletedAt !== undefined;
+      if (isDeleted === true || isCellDeleted) unfinished.push(eraseWebhook(store, webhookId));
+      else {
+        const due = pending.get(webhookId) ?? 0;
+        const endpoint = this.#enter(webhook, due);
+        if (status === 'DISABLED' && due > 0) this.#failPending(endpoint);
+        entered.push(endpoint);
+      }
+    }
+    for (const one of unfinished) one.catch(() => undefined);
+    return entered;
+  }
+
   /** Webhooks of a tenant, oldest first. */
   list(tenantId: string): readonly StoredWebhook[] {
-    return [...this.#endpoints.values()]
-      .map(({ webhook }) => webhook)
-      .filter((webhook) => webhook.tenantId === tenantId);
+    return this.#endpointsOf(tenantId).map(({ webhook }) => webhook);
+  }
+
+  #endpointsOf(tenantId: string): readonly Endpoint[] {
+    return [...this.#endpoints.values()].filter(({ webhook }) => webhook.tenantId === tenantId);
   }
 
   find(tenantId: string, webhookId: string): StoredWebhook | undefined {
@@ -168,10 +204,9 @@ export class Webhooks {
         retired: [],
         createdAt: this.#deps.timers.nowMs(),
       };
-      const cursors = this.#cursorsNow(webhook);
-      await this.#deps.store.webhooks.apply([{ change: 'save-webhook', webhook }, ...cursors]);
-      const endpoint = this.#enter(webhook, 0);
-      this.#followAll(endpoint);
+      await this.#beginNow(webhook);
+      await saveWebhook(this.#deps.store.registry, webhook);
+      this.#followAll(this.#enter(webhook, 0));
       return webhook;
     } finally {
       const left = (this.#creating.get(tenantId) ?? 1) - 1;
@@ -201,20 +236,20 @@ export class Webhooks {
     };
     const restarts = isEnabled || (isMoved && webhook.status === 'ENABLED');
     if (restarts || isDisabled) this.#stopFollowing(endpoint);
-    const changes: WebhookChange[] = [{ change: 'save-webhook', webhook }];
-    if (isDisabled) {
-      endpoint.outbox?.stop();
-      endpoint.outbox = undefined;
-      changes.push({ change: 'fail-pending', webhookId });
-    }
+    if (isDisabled) this.#stopSending(endpoint);
     endpoint.webhook = webhook;
+    if (isDisabled) this.#failPending(endpoint);
+    else await this.#writer.flush();
     if (restarts) {
-      changes.push({ change: 'delete-cursors', webhookId }, ...this.#cursorsNow(webhook));
-      endpoint.outbox ??= this.#outboxOf(endpoint, 0);
+      await endpoint.failed;
+      await this.#beginNow(webhook);
     }
-    await this.#writer.flush();
-    await this.#deps.store.webhooks.apply(changes);
-    if (restarts) this.#followAll(endpoint);
+    await this.#save(endpoint);
+    if (isDisabled) await endpoint.failed;
+    if (restarts && this.#endpoints.get(webhookId) === endpoint && endpoint.webhook.status === 'ENABLED') {
+      endpoint.outbox ??= this.#outboxOf(endpoint, 0);
+      this.#followAll(endpoint);
+    }
     return webhook;
   }
 
@@ -226,51 +261,48 @@ export class Webhooks {
     return true;
   }
 
-  /** Adds webhooks that were imported with a tenant. */
+  /** Enters the webhooks of a tenant that this node has acquired, or that was imported. */
   async enterTenant(tenantId: string): Promise<void> {
-    const { webhooks } = await this.#deps.store.webhooks.load();
-    for (const webhook of webhooks)
-      if (webhook.tenantId === tenantId && !this.#endpoints.has(webhook.webhookId)) this.#enter(webhook, 0);
-  }
-
-  /** Continues the webhooks of a tenant that this node has acquired. */
-  async takeTenant(tenantId: string): Promise<void> {
-    const { webhooks, cursors, pending } = await this.#loads.add(tenantId);
-    const own = webhooks.filter((webhook) => webhook.tenantId === tenantId);
-    const ids = new Set(own.map(({ webhookId }) => webhookId));
-    for (const { webhookId, simulationId, position } of cursors)
-      if (ids.has(webhookId)) this.#cursors.set(keyOf(webhookId, simulationId), position);
-    for (const webhook of own)
-      if (!this.#endpoints.has(webhook.webhookId))
-        this.#followAll(this.#enter(webhook, pending.get(webhook.webhookId) ?? 0));
+    const entered = await this.#load(webhooksIn(this.#deps.store.registry, tenantId));
+    for (const endpoint of entered) this.#followAll(endpoint);
   }
 
   /** Stops the webhooks of a tenant that another node acquires, after saving their deliveries. */
   async leaveTenant(tenantId: string): Promise<void> {
-    const own = [...this.#endpoints.values()].filter(({ webhook }) => webhook.tenantId === tenantId);
+    const own = this.#endpointsOf(tenantId);
+    for (const { outbox } of own) outbox?.stop();
+    await this.#saveStates(own);
     await this.#writer.flush();
-    for (const endpoint of own) this.#forget(endpoint);
-    for (const key of [...this.#cursors.keys()])
-      if (own.some(({ webhook }) => key.startsWith(`${webhook.webhookId} `))) this.#cursors.delete(key);
+    this.#forgetTenant(tenantId);
   }
 
   #forgetTenant(tenantId: string): void {
-    for (const endpoint of [...this.#endpoints.values()])
-      if (endpoint.webhook.tenantId === tenantId) this.#forget(endpoint);
+    for (const endpoint of this.#endpointsOf(tenantId)) this.#forget(endpoint);
+    for (const [id, { simulation }] of this.#cells)
+      if (simulation?.tenantId === tenantId) this.#cells.delete(id);
   }
 
   #forget(endpoint: Endpoint): void {
-    this.#endpoints.delete(endpoint.webhook.webhookId);
+    const { webhookId } = endpoint.webhook;
+    this.#endpoints.delete(webhookId);
     this.#stopFollowing(endpoint);
+    this.#stopSending(endpoint);
+    for (const [key, cursor] of this.#cursors) if (cursor.webhookId === webhookId) this.#cursors.delete(key);
+  }
+
+  #stopSending(endpoint: Endpoint): void {
     endpoint.outbox?.stop();
     endpoint.outbox = undefined;
   }
 
   async #drop(endpoint: Endpoint): Promise<void> {
-    const { webhookId } = endpoint.webhook;
+    const { store } = this.#deps;
     this.#forget(endpoint);
-    await this.#writer.flush();
-    await this.#deps.store.webhooks.apply([{ change: 'delete-webhook', webhookId }]);
+    await saveWebhook(store.registry, { ...endpoint.webhook, isDeleted: true });
+    // Its last results must not follow its removal.
+    const removed = this.#writer.flush().then(() => eraseWebhook(store, endpoint.webhook.webhookId));
+    // The next start continues it.
+    removed.catch(() => undefined);
   }
 
   /** A new secret; the one before signs along for a day. Undefined when the tenant has no such webhook. */
@@ -280,13 +312,17 @@ export class Webhooks {
     const nowMs = this.#deps.timers.nowMs();
     const until = nowMs + OVERLAP_MS;
     const { secret, retired } = endpoint.webhook;
-    const webhook: StoredWebhook = {
-      ...endpoint.webhook,
+    const changed = {
       secret: newSecret(),
       retired: [{ secret, until }, ...retired.filter((one) => one.until > nowMs)].slice(0, MOST_RETIRED),
     };
-    await this.#deps.store.webhooks.apply([{ change: 'save-webhook', webhook }]);
-    endpoint.webhook = { ...endpoint.webhook, secret: webhook.secret, retired: webhook.retired };
+    endpoint.webhook = { ...endpoint.webhook, ...changed };
+    try {
+      await this.#save(endpoint);
+    } catch (error) {
+      endpoint.webhook = { ...endpoint.webhook, secret, retired };
+      throw error;
+    }
     return { until };
   }
 
@@ -314,7 +350,6 @@ export class Webhooks {
         simulationId: storeIdOf(tenantId, cell),
         eventId,
         type: 'webhook.test',
-        position: { seq: 0, place: 0 },
         body,
         attempts: [attempt],
         tries: MOST_TRIES,
@@ -343,7 +378,7 @@ export class Webhooks {
     if (endpoint === undefined) return undefined;
     const { store, timers } = this.#deps;
     const before = await store.webhooks.delivery(webhookId, deliveryId);
-    if (before === undefined) return undefined;
+    if (before === undefined || this.#endpoints.get(webhookId) !== endpoint) return undefined;
     const { outbox } = endpoint;
     if (outbox === undefined) throw new WebhookConflict('The webhook is disabled: enable it first');
     if (outbox.isActive(deliveryId)) return before;
@@ -369,12 +404,13 @@ export class Webhooks {
   } {
     let backlog = 0;
     let enabled = 0;
-    for (const { outbox, followers } of this.#endpoints.values()) {
+    for (const { outbox } of this.#endpoints.values()) {
       if (outbox === undefined) continue;
       enabled += 1;
       backlog += outbox.pending;
-      for (const follower of followers.values()) backlog += follower.waiting + follower.behind;
     }
+    for (const { followers } of this.#cells.values())
+      for (const { waiting, behind } of followers.values()) backlog += waiting + behind;
     return { delivered: this.#delivered, failed: this.#failed, backlog, enabled };
   }
 
@@ -384,16 +420,21 @@ export class Webhooks {
     this.#callOffPrune?.();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
-    await Promise.all(
-      [...this.#endpoints.values()].flatMap(({ outbox }) =>
-        outbox === undefined ? [] : [outbox.drain(patience)],
-      ),
-    );
+    const endpoints = [...this.#endpoints.values()];
+    await Promise.all(endpoints.map(({ outbox }) => outbox?.drain(patience)));
     clearTimeout(timer);
-    for (const { unobserve } of this.#cells.values()) unobserve();
-    for (const { followers } of this.#endpoints.values())
+    for (const { unobserve, followers } of this.#cells.values()) {
+      unobserve?.();
       for (const follower of followers.values()) follower.stop();
+    }
+    await this.#saveStates(endpoints);
     await this.#writer.flush();
+  }
+
+  /** Saves last successes that were not saved at once. A store that refuses it has earlier ones. */
+  async #saveStates(endpoints: readonly Endpoint[]): Promise<void> {
+    const changed = endpoints.filter(({ webhook, notedAt }) => (webhook.lastSuccessAt ?? 0) > notedAt);
+    await Promise.all(changed.map((endpoint) => this.#save(endpoint).catch(() => undefined)));
   }
 
   #endpointOf(tenantId: string, webhookId: string): Endpoint | undefined {
@@ -405,9 +446,9 @@ export class Webhooks {
     const endpoint: Endpoint = {
       webhook,
       outbox: undefined,
-      followers: new Map(),
       notedAt: webhook.lastSuccessAt ?? 0,
       isTesting: false,
+      failed: Promise.resolve(),
     };
     this.#endpoints.set(webhook.webhookId, endpoint);
     if (webhook.status === 'ENABLED') endpoint.outbox = this.#outboxOf(endpoint, pending);
@@ -424,76 +465,122 @@ export class Webhooks {
       timers,
       chance,
       pending,
+      maySend: () => store.mayAnswer?.() ?? true,
       onAttempt: (attempt) => this.#noteAttempt(endpoint, attempt),
     });
   }
 
   #noteAttempt(endpoint: Endpoint, { at, statusCode, error }: DeliveryAttempt): void {
-    const { failingSince = at, ...webhook } = endpoint.webhook;
+    const { failingSince, ...webhook } = endpoint.webhook;
     if (error === undefined) {
       this.#delivered += 1;
-      const wasFailing = endpoint.webhook.failingSince !== undefined;
       endpoint.webhook = { ...webhook, lastSuccessAt: at };
-      if (wasFailing || at - endpoint.notedAt >= NOTED_MS) {
-        endpoint.notedAt = at;
-        this.#writer.add({ change: 'save-webhook', webhook: endpoint.webhook });
-      }
+      if (failingSince === undefined && at - endpoint.notedAt < NOTED_MS) return;
+      endpoint.notedAt = at;
+      this.#saveState(endpoint);
       return;
     }
     this.#failed += 1;
     if (statusCode === 410) this.#disable(endpoint, 'The receiver answered 410 Gone');
-    else if (at - failingSince >= LONGEST_FAILING_MS)
+    else if (at - (failingSince ?? at) >= LONGEST_FAILING_MS)
       this.#disable(endpoint, 'No delivery succeeded for three days');
-    else if (endpoint.webhook.failingSince === undefined) {
-      endpoint.webhook = { ...webhook, failingSince };
-      this.#writer.add({ change: 'save-webhook', webhook: endpoint.webhook });
+    else if (failingSince === undefined) {
+      endpoint.webhook = { ...webhook, failingSince: at };
+      this.#saveState(endpoint);
     }
+  }
+
+  /** Saves an endpoint as it is now; one that was deleted meanwhile stays deleted. */
+  #save(endpoint: Endpoint): Promise<void> {
+    const { webhook } = endpoint;
+    if (this.#endpoints.get(webhook.webhookId) !== endpoint) return Promise.resolve();
+    return saveWebhook(this.#deps.store.registry, webhook);
+  }
+
+  /** A state that cannot be saved now is saved with a later one. */
+  #saveState(endpoint: Endpoint): void {
+    this.#save(endpoint).catch(() => undefined);
+  }
+
+  /** Fails the deliveries that wait, after the results so far. What the store refuses is left to the next start. */
+  #failPending(endpoint: Endpoint): void {
+    const { webhookId } = endpoint.webhook;
+    endpoint.failed = this.#writer
+      .flush()
+      .then(() => this.#deps.store.webhooks.failPending(webhookId))
+      .catch(() => undefined);
   }
 
   #disable(endpoint: Endpoint, reason: string): void {
     if (endpoint.outbox === undefined) return;
     const { webhookId } = endpoint.webhook;
-    endpoint.outbox.stop();
-    endpoint.outbox = undefined;
+    this.#stopSending(endpoint);
     this.#stopFollowing(endpoint);
     endpoint.webhook = { ...endpoint.webhook, status: 'DISABLED', reason };
-    this.#writer.add({ change: 'fail-pending', webhookId });
-    this.#writer.add({ change: 'save-webhook', webhook: endpoint.webhook });
+    this.#saveState(endpoint);
+    this.#failPending(endpoint);
     this.#deps.note(webhookId, `Webhook ${webhookId} is disabled: ${reason}`);
   }
 
   // Cells.
 
+  #cell(id: string): FollowedCell {
+    let cell = this.#cells.get(id);
+    if (cell === undefined) {
+      cell = { simulation: undefined, unobserve: undefined, followers: new Map() };
+      this.#cells.set(id, cell);
+    }
+    return cell;
+  }
+
   #opened(simulation: Simulation): void {
     if (this.#isClosed || simulation.tenantId === null) return;
-    const { id } = simulation;
-    this.#cells.get(id)?.unobserve();
-    const unobserve = simulation.observe((record) => {
-      const live = [...this.#endpoints.values()].flatMap(({ followers }) => {
-        const follower = followers.get(id);
-        return follower === undefined ? [] : [follower];
-      });
-      if (!live.some((follower) => follower.isLive)) return;
-      try {
-        const messages = this.#deps.translator.live(simulation, record);
-        for (const follower of live) if (follower.isLive) follower.take(record.seq, messages);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        for (const follower of live) follower.postpone();
-      }
-    });
-    this.#cells.set(id, { simulation, unobserve });
+    const cell = this.#cell(simulation.id);
+    cell.unobserve?.();
+    cell.unobserve = undefined;
+    cell.simulation = simulation;
     for (const endpoint of this.#endpoints.values()) this.#follow(endpoint, simulation);
   }
 
-  #left({ id }: Simulation): void {
-    this.#cells.get(id)?.unobserve();
-    this.#cells.delete(id);
-    for (const { followers } of this.#endpoints.values()) {
-      const follower = followers.get(id);
-      follower?.detach();
-      if (follower?.waiting === 0) this.#stopOne(followers, follower);
+  #observe(simulation: Simulation, followers: ReadonlyMap<string, CellFollower>): () => void {
+    return simulation.observe((record) => {
+      let live = false;
+      for (const { isLive } of followers.values()) live ||= isLive;
+      if (!live) return;
+      try {
+        const isShort = record.events.length <= MOST_LIVE_EVENTS;
+        const messages = isShort ? this.#deps.translator.live(simulation, record) : undefined;
+        for (const follower of followers.values()) if (follower.isLive) follower.take(record, messages);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        for (const follower of followers.values()) if (follower.isLive) follower.postpone();
+      }
+    });
+  }
+
+  #left(id: string): void {
+    const cell = this.#cells.get(id);
+    if (cell === undefined) return;
+    cell.unobserve?.();
+    cell.unobserve = undefined;
+    cell.simulation = undefined;
+    for (const [webhookId, follower] of cell.followers) {
+      follower.detach();
+      if (follower.waiting === 0) this.#release(id, webhookId);
     }
+    if (cell.followers.size === 0) this.#cells.delete(id);
+  }
+
+  /** Releases an idle follower, which resumes from its cursor. */
+  #release(id: string, webhookId: string): void {
+    const cell = this.#cells.get(id);
+    const follower = cell?.followers.get(webhookId);
+    if (cell === undefined || follower === undefined) return;
+    const { cursor } = follower;
+    this.#cursors.set(keyOf(cursor), cursor);
+    follower.stop();
+    cell.followers.delete(webhookId);
+    if (cell.followers.size === 0 && cell.simulation === undefined) this.#cells.delete(id);
   }
 
   /**
@@ -501,154 +588,133 @@ export class Webhooks {
    * alone.
    */
   #keeps(simulation: Simulation): boolean {
-    const followers = [...this.#endpoints.values()].flatMap(
-      ({ followers: all }) => all.get(simulation.id) ?? [],
-    );
+    const followers = [...(this.#cells.get(simulation.id)?.followers.values() ?? [])];
     if (followers.length === 0) return false;
     const isMoving = simulation.clock().mode !== 'manual' && !isIdle(simulation.brokerage.state);
     return isMoving || followers.some((follower) => !follower.isLive);
   }
 
-  /** The cell was deleted: removes the webhooks that follow only this cell. */
+  /** The cell was deleted: removes the webhooks that follow only this cell, and its deliveries of the others. */
   async #removed(id: string): Promise<void> {
     for (const endpoint of [...this.#endpoints.values()]) {
-      const { webhook, followers } = endpoint;
-      if (storeIdOf(webhook.tenantId, webhook.simulationId) === id) await this.#drop(endpoint);
-      const follower = followers.get(id);
-      if (follower !== undefined) this.#stopOne(followers, follower);
-      this.#cursors.delete(keyOf(webhook.webhookId, id));
+      const { webhookId, tenantId, simulationId } = endpoint.webhook;
+      if (storeIdOf(tenantId, simulationId) === id) {
+        await this.#drop(endpoint);
+        continue;
+      }
+      const follower = this.#cells.get(id)?.followers.get(webhookId);
+      const isKnown = follower !== undefined || this.#cursors.has(keyOf({ webhookId, simulationId: id }));
+      if (!isKnown) continue;
+      this.#release(id, webhookId);
+      if (follower !== undefined) this.#writer.forget(follower);
+      this.#cursors.delete(keyOf({ webhookId, simulationId: id }));
+      await this.#writer.flush();
+      await this.#deps.store.webhooks.remove(webhookId, id);
     }
-    if (this.#endpoints.size === 0 && this.#cursors.size === 0) return;
-    await this.#writer.flush();
-    await this.#deps.store.webhooks.apply([{ change: 'delete-simulation', simulationId: id }]);
-  }
-
-  /** Removes remains of cells whose deletion was interrupted by the end of the process. */
-  async #forgetDeleted(): Promise<void> {
-    const { registry } = this.#deps.store;
-    const named = [...this.#endpoints.values()].flatMap(({ webhook: { tenantId, simulationId } }) =>
-      simulationId === EVERY_SIMULATION || simulationId === MAIN ? [] : [storeIdOf(tenantId, simulationId)],
-    );
-    const known = [...this.#cursors.keys()].map((key) => key.slice(key.indexOf(' ') + 1));
-    for (const id of new Set([...named, ...known]))
-      if (registry.simulation(id)?.deletedAt !== undefined) await this.#removed(id);
   }
 
   #followAll(endpoint: Endpoint): void {
-    for (const { simulation } of this.#cells.values()) this.#follow(endpoint, simulation);
-    void this.#wake(endpoint);
+    for (const { simulation } of this.#cells.values())
+      if (simulation !== undefined) this.#follow(endpoint, simulation);
+    void this.#wakeAll([endpoint]);
   }
 
   #follow(endpoint: Endpoint, simulation: Simulation): void {
-    const { webhook, outbox, followers } = endpoint;
+    const { webhook, outbox } = endpoint;
+    const { webhookId, tenantId, simulationId } = webhook;
     const { id } = simulation;
-    if (outbox === undefined || simulation.tenantId !== webhook.tenantId) return;
-    if (webhook.simulationId !== EVERY_SIMULATION && storeIdOf(webhook.tenantId, webhook.simulationId) !== id)
-      return;
-    const known = followers.get(id);
-    if (known !== undefined) return known.attach(simulation);
-    const cursor = {
-      webhookId: webhook.webhookId,
-      simulationId: id,
-      position: this.#cursorOf(webhook.webhookId, id),
-    };
-    this.#deps.store.webhooks.triedAfter(cursor).then(
-      (tried) => {
-        if (endpoint.outbox !== outbox || followers.has(id) || this.#cells.get(id)?.simulation !== simulation)
-          return;
-        const follower = new CellFollower({
-          ...cursor,
-          tried: new Set(tried),
-          translator: this.#deps.translator,
-          timers: this.#deps.timers,
-          isWanted: (type) => isWanted(endpoint.webhook.events, type),
-          offer: (open) => outbox.offer(id, open),
-          onMoved: (moved) => {
-            this.#writer.moved(moved);
-            if (!this.#cells.has(id) && moved.waiting === 0) this.#stopOne(followers, moved);
-          },
-        });
-        followers.set(id, follower);
-        follower.attach(simulation);
-      },
-      () =>
-        this.#deps.timers.after(1000, () => {
-          if (this.#cells.get(id)?.simulation === simulation) this.#follow(endpoint, simulation);
-        }),
-    );
+    if (outbox === undefined || simulation.tenantId !== tenantId) return;
+    if (simulationId !== EVERY_SIMULATION && storeIdOf(tenantId, simulationId) !== id) return;
+    const cell = this.#cell(id);
+    let follower = cell.followers.get(webhookId);
+    if (follower === undefined) {
+      follower = new CellFollower({
+        cursor: this.#cursorOf(webhookId, id),
+        translator: this.#deps.translator,
+        timers: this.#deps.timers,
+        isWanted: (type) => isWanted(endpoint.webhook.events, type),
+        offer: (open) => outbox.offer(id, open),
+        onMoved: (moved) => {
+          this.#writer.moved(moved);
+          if (cell.simulation === undefined && moved.waiting === 0) this.#release(id, webhookId);
+        },
+      });
+      cell.followers.set(webhookId, follower);
+    }
+    cell.unobserve ??= this.#observe(simulation, cell.followers);
+    follower.attach(simulation);
   }
 
-  /** Releases an idle follower, which resumes from its cursor. */
-  #stopOne(followers: Map<string, CellFollower>, follower: CellFollower): void {
-    const { webhookId, simulationId, position } = follower.cursor();
-    this.#cursors.set(keyOf(webhookId, simulationId), position);
-    follower.stop();
-    followers.delete(simulationId);
-  }
-
-  #stopFollowing({ followers }: Endpoint): void {
-    for (const follower of followers.values()) {
+  #stopFollowing({ webhook: { webhookId } }: Endpoint): void {
+    for (const [id, cell] of this.#cells) {
+      const follower = cell.followers.get(webhookId);
+      if (follower === undefined) continue;
       follower.stop();
       this.#writer.forget(follower);
+      cell.followers.delete(webhookId);
+      if (cell.followers.size > 0) continue;
+      cell.unobserve?.();
+      cell.unobserve = undefined;
+      if (cell.simulation === undefined) this.#cells.delete(id);
     }
-    followers.clear();
   }
 
-  /** Cursors at the present of every existing cell. */
-  #cursorsNow({ webhookId, tenantId, simulationId }: StoredWebhook): WebhookChange[] {
-    const { registry, journal } = this.#deps.store;
+  /** Sets the cursors of an endpoint to the present of every existing cell: events before it is saved are not sent. */
+  async #beginNow({ webhookId, tenantId, simulationId }: StoredWebhook): Promise<void> {
+    const { registry, journal, webhooks } = this.#deps.store;
     const ids =
       simulationId === EVERY_SIMULATION
         ? registry.simulations(tenantId).map(({ id }) => id)
         : [storeIdOf(tenantId, simulationId)];
-    return ids
+    const cursors = ids
       .filter((id) => registry.simulation(id) !== undefined)
-      .map((id) => {
-        const position = endOfRecord(journal.lastSeq(id));
-        this.#cursors.set(keyOf(webhookId, id), position);
-        return { change: 'save-cursor', cursor: { webhookId, simulationId: id, position } };
-      });
+      .map((id) => ({ webhookId, simulationId: id, position: endOfRecord(journal.lastSeq(id)), tried: [] }));
+    for (const cursor of cursors) this.#cursors.set(keyOf(cursor), cursor);
+    if (cursors.length > 0)
+      await webhooks.apply(cursors.map((cursor) => ({ change: 'save-cursor', cursor })));
   }
 
-  async #wakeAll(): Promise<void> {
-    for (const endpoint of [...this.#endpoints.values()]) await this.#wake(endpoint);
-  }
-
-  /** Position up to which an endpoint received the events of a cell; of a cell newer than the endpoint, the position before its first record. */
-  #cursorOf(webhookId: string, id: string): StreamPosition {
-    return (
-      this.#cursors.get(keyOf(webhookId, id)) ?? endOfRecord(this.#deps.simulations.inheritedRecords(id))
-    );
+  /**
+   * Position up to which an endpoint received the events of a cell; of a cell newer than the endpoint, the position before its first record. Not
+   * after the last record: a database that was restored may have lost later ones.
+   */
+  #cursorOf(webhookId: string, simulationId: string): WebhookCursor {
+    const { simulations, store } = this.#deps;
+    const known = this.#cursors.get(keyOf({ webhookId, simulationId }));
+    const end = endOfRecord(store.journal.lastSeq(simulationId));
+    if (known !== undefined && !isAfter(known.position, end)) return known;
+    const position = known === undefined ? endOfRecord(simulations.inheritedRecords(simulationId)) : end;
+    return { webhookId, simulationId, position, tried: [] };
   }
 
   /** Opens the cells with possibly due timers or unread events. A cursor can stand inside the last record. */
-  async #wake({ webhook, outbox }: Endpoint): Promise<void> {
+  async #wakeAll(endpoints: readonly Endpoint[]): Promise<void> {
     const { simulations, store } = this.#deps;
-    const { webhookId, tenantId, simulationId } = webhook;
-    if (outbox === undefined) return;
-    const infos =
-      simulationId === EVERY_SIMULATION
-        ? [simulations.info(MAIN, tenantId), ...simulations.list(tenantId)]
-        : [simulations.info(simulationId, tenantId)];
-    for (const info of infos) {
-      if (info === undefined || this.#isClosed) continue;
-      const id = storeIdOf(tenantId, info.id);
-      if (this.#cells.has(id) || store.registry.simulation(id) === undefined) continue;
-      const hasUnread = isAfter(endOfRecord(store.journal.lastSeq(id)), this.#cursorOf(webhookId, id));
-      if (info.config.clock === 'manual' && !hasUnread) continue;
-      // The failure of one that is out of service was logged when it was found.
-      await simulations.find(info.id, tenantId).catch(() => undefined);
+    for (const { webhook, outbox } of endpoints) {
+      const { webhookId, tenantId, simulationId } = webhook;
+      if (outbox === undefined) continue;
+      const infos =
+        simulationId === EVERY_SIMULATION
+          ? [simulations.info(MAIN, tenantId), ...simulations.list(tenantId)]
+          : [simulations.info(simulationId, tenantId)];
+      for (const info of infos) {
+        if (info === undefined || this.#isClosed) continue;
+        const id = storeIdOf(tenantId, info.id);
+        if (this.#cells.get(id)?.simulation !== undefined || store.registry.simulation(id) === undefined)
+          continue;
+        const { position } = this.#cursorOf(webhookId, id);
+        const hasUnread = isAfter(endOfRecord(store.journal.lastSeq(id)), position);
+        if (info.config.clock === 'manual' && !hasUnread) continue;
+        // The failure of one that is out of service was logged when it was found.
+        await simulations.find(info.id, tenantId).catch(() => undefined);
+      }
     }
   }
 
   #pruneLater(): void {
     this.#callOffPrune = this.#deps.timers.after(PRUNE_MS, () => {
       if (this.#endpoints.size > 0)
-        this.#writer.add({
-          change: 'prune',
-          before: this.#deps.timers.nowMs() - KEPT_MS,
-          keep: SUCCESSES_KEPT,
-        });
+        this.#writer.add({ change: 'prune', before: this.#deps.timers.nowMs() - KEPT_MS });
       this.#pruneLater();
     });
   }
@@ -657,7 +723,8 @@ export class Webhooks {
 /** Earlier secrets that sign at most: each signature is work and room in every request. */
 const MOST_RETIRED = 4;
 
-const keyOf = (webhookId: string, simulationId: string): string => `${webhookId} ${simulationId}`;
+const keyOf = ({ webhookId, simulationId }: Pick<WebhookCursor, 'webhookId' | 'simulationId'>): string =>
+  `${webhookId} ${simulationId}`;
 
 const storeIdOf = (tenantId: string, simulationId: string): string =>
   simulationId === MAIN ? mainOf(tenantId) : simulationId;

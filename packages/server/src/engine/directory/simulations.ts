@@ -172,8 +172,8 @@ export interface SimulationWatcher {
   readonly closed: (simulation: Simulation) => void;
   /** Called when a simulation is deleted. */
   readonly removed: (id: string) => void;
-  /** All data of a tenant is about to be deleted. */
-  readonly erasing: (tenantId: string) => void;
+  /** All data of a tenant is about to be deleted: writes no more of it once this has resolved. */
+  readonly erasing: (tenantId: string) => Promise<void>;
   /** True when a simulation that could leave memory has to stay. */
   readonly keeps: (simulation: Simulation) => boolean;
 }
@@ -1140,7 +1140,7 @@ export class Simulations {
 
   /** Deletes all data of a tenant, including `main`; its requests under way get 503. Can be repeated when it did not finish. */
   async eraseTenant(tenantId: string): Promise<void> {
-    this.watcher?.erasing(tenantId);
+    await this.watcher?.erasing(tenantId);
     await this.keeping.get(tenantId)?.catch(() => undefined);
     const { store } = this.ground;
     const own = [...store.registry.simulations(tenantId)];

@@ -1,4 +1,5 @@
 import type { Store } from '../../store/store.js';
+import { eraseWebhook, webhooksIn } from '../../store/webhooks.js';
 import { atStakeOf, COMPARISONS } from '../values/cell-names.js';
 import { clockName } from '../clocks/clock-keeper.js';
 
@@ -10,11 +11,9 @@ const KEY_PAIRS = 'key-pair:';
  * its key pairs, its comparisons, its API keys and itself. No simulation of it may be open. Readers find no data when this resolves; rows of journals and
  * history are removed in the background. The tenant's own row is removed last, so that an interrupted erasure can be repeated.
  */
-export async function eraseTenant({ registry, journal, webhooks }: Store, tenantId: string): Promise<void> {
-  const stored = await webhooks.load();
-  const own = stored.webhooks.filter((webhook) => webhook.tenantId === tenantId);
-  if (own.length > 0)
-    await webhooks.apply(own.map(({ webhookId }) => ({ change: 'delete-webhook', webhookId })));
+export async function eraseTenant(store: Store, tenantId: string): Promise<void> {
+  const { registry, journal } = store;
+  for (const { webhookId } of webhooksIn(registry, tenantId)) await eraseWebhook(store, webhookId);
   for (const { id } of registry.simulations(tenantId)) {
     await registry.deleteSimulation(id, Date.now());
     await registry.deleteSetting(clockName(id));

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Tenant } from '../../store/registry.js';
 import type { ValueOrPromise } from '../../store/journal.js';
 import type { Store } from '../../store/store.js';
-import type { StoredWebhook, WebhookChange } from '../../store/webhooks.js';
+import { saveWebhook, webhooksIn } from '../../store/webhooks.js';
 import { atStakeOf, MAIN, mainOf, MARKET } from '../values/cell-names.js';
 import { exportSimulation } from './export.js';
 import type { Imports } from './imports.js';
@@ -76,9 +76,8 @@ export class Tenants {
     const { id: tenantId, ...tenant } = this.find(name);
     await this.#refuseElsewhere(tenantId);
     const chain = new LineChain();
-    const stored = await store.webhooks.load();
-    const webhooks = stored.webhooks
-      .filter((webhook) => webhook.tenantId === tenantId)
+    const webhooks = webhooksIn(store.registry, tenantId)
+      .filter(({ isDeleted }) => isDeleted !== true)
       .map(({ url, events, simulationId, description }): FiledWebhook => ({
         url,
         events,
@@ -229,10 +228,10 @@ export class Tenants {
     const ids = new Map(arriving.map((one) => [one.filed.simulationId, one.id]));
     const idOf = (simulationId: string): string | undefined =>
       simulationId === MAIN || simulationId === '*' ? simulationId : ids.get(simulationId);
-    const changes = filed.flatMap(({ simulationId, ...webhook }): WebhookChange[] => {
+    for (const { simulationId, ...webhook } of filed) {
       const id = idOf(simulationId);
-      if (id === undefined) return [];
-      const entered: StoredWebhook = {
+      if (id === undefined) continue;
+      await saveWebhook(this.#parts.store.registry, {
         webhookId: randomUUID(),
         tenantId,
         ...webhook,
@@ -242,10 +241,8 @@ export class Tenants {
         secret: `whsec_${randomBytes(32).toString('base64')}`,
         retired: [],
         createdAt: Date.now(),
-      };
-      return [{ change: 'save-webhook', webhook: entered }];
-    });
-    if (changes.length > 0) await this.#parts.store.webhooks.apply(changes);
+      });
+    }
   }
 
   /** Removes every row of a tenant. Throws `TenantRefused` when there is none. */

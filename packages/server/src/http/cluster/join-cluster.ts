@@ -233,7 +233,7 @@ function residentsOf({
       competitions.enterTenant(tenantId);
       evaluations.enterTenant(tenantId);
       invitations.enterTenant(tenantId);
-      await webhooks.takeTenant(tenantId);
+      await webhooks.enterTenant(tenantId);
     },
     dismiss: (tenantId) => streams.endTenant(tenantId),
     leave: async (tenantId) => {

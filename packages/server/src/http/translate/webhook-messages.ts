@@ -203,10 +203,9 @@ export const webhookMessages: WebhookTranslator = {
     });
   },
 
-  async past(simulation, record, followed) {
+  async *past(simulation, record, followed) {
     const { events } = payloadOf(record);
     const at = Instant.ofMs(record.at);
-    const found: WebhookMessage[] = [];
     for (const [index, event] of events.entries()) {
       const symbol = symbolOf(event);
       if (
@@ -217,9 +216,8 @@ export const webhookMessages: WebhookTranslator = {
         continue;
       const placed = { seq: record.seq, index, at, event };
       const order = isOrderEvent(event) ? await orderOf(simulation, placed, event, followed) : undefined;
-      found.push(...(await withRows(() => messagesOf(simulation, { ...placed, order }))));
+      yield* await withRows(() => messagesOf(simulation, { ...placed, order }));
     }
-    return found;
   },
 
   test: (id, simulationId, at) =>

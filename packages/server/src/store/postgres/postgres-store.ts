@@ -23,7 +23,7 @@ import { PostgresContents } from './postgres-contents.js';
 import { PostgresHistory } from './postgres-history.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresRegistry } from './postgres-registry.js';
-import { PostgresWebhooks } from './postgres-webhooks.js';
+import { adoptEndpoints, webhooksInPostgres } from './postgres-webhooks.js';
 import { Purge } from './purge.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
@@ -81,9 +81,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (memory.database !== undefined) address.expect(memory.database);
     const connection = await address.connect();
     opened.push(connection);
-    const { installation } = await prepareTables(connection.client, address.shown).catch((error: unknown) => {
-      throw sentenceOf(error, address.shown);
-    });
+    const { installation, hasOlderEndpoints } = await prepareTables(connection.client, address.shown).catch(
+      (error: unknown) => {
+        throw sentenceOf(error, address.shown);
+      },
+    );
     memory.expect({ ...connection.server, installation }, address.shown);
     const database = new QuestionConnection(address);
     opened.push(database);
@@ -188,7 +190,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const purge = new Purge(database, state, note);
     const registry = new PostgresRegistry(queue, state, cells, (key) => purge.request(key), ownership);
     purge.open(registry);
-    const webhooks = new PostgresWebhooks(address);
+    const webhookDatabase = new QuestionConnection(address);
+    opened.push(webhookDatabase);
+    if (hasOlderEndpoints) await adoptEndpoints(address, registry, reloadRegistry);
     history.makeAll();
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
     const tickets = cluster === undefined ? undefined : new TicketTable(database);
@@ -205,7 +209,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await maker?.close();
       await rowMaker.close();
       await queue.close();
-      await webhooks.close();
+      await webhookDatabase.close();
       await ownership?.close();
       await incarnation.close();
       await database.close();
@@ -217,7 +221,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       checkpoints: maker ?? NO_CHECKPOINTS,
       history,
       registry,
-      webhooks,
+      webhooks: webhooksInPostgres(webhookDatabase, incarnation.id),
       ...(ownership !== undefined && { ownership }),
       ...(tickets !== undefined && { tickets }),
       takeCell,

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { StoreInUse, UnusableDatabase } from '../journal.js';
 import { HISTORY_TABLES, historyTables } from '../history/history-schema.js';
+import { webhookTables } from '../webhooks.js';
 import { SCHEMA } from './database.js';
 
 /** Grows with each change of the tables. */
-const FORMAT = 3;
-/** The format with another history, which is replaced: its rows are made again. */
+const FORMAT = 4;
+/** The format with endpoints in a table of their own. */
+const OLDER_WEBHOOKS = 3;
+/** The format with another history as well, which is replaced: its rows are made again. */
 const OLDER_HISTORY = 2;
 /** Live nodes raise their counters every second. */
 const SILENCE_MS = 5_000;
@@ -103,35 +106,31 @@ const TABLES = `
     data bytea NOT NULL,
     PRIMARY KEY (cell, seq, part)
   );
+`;
 
-  CREATE TABLE webhook (
-    id text PRIMARY KEY,
-    n bigint GENERATED ALWAYS AS IDENTITY,
-    data text NOT NULL
-  );
-  CREATE TABLE webhook_cursor (
-    webhook text NOT NULL,
-    simulation text NOT NULL,
-    seq bigint NOT NULL,
-    place bigint NOT NULL,
-    PRIMARY KEY (webhook, simulation)
-  );
-  CREATE TABLE webhook_delivery (
-    id text PRIMARY KEY,
-    n bigint GENERATED ALWAYS AS IDENTITY,
-    webhook text NOT NULL,
-    simulation text NOT NULL,
-    event text NOT NULL,
-    seq bigint NOT NULL,
-    place bigint NOT NULL,
-    status text NOT NULL,
-    next_at bigint,
-    tried_at bigint NOT NULL,
-    data text NOT NULL
-  );
-  CREATE INDEX webhook_delivery_by_webhook ON webhook_delivery (webhook, n);
-  CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, next_at) WHERE status = 'PENDING';
-  CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
+const WEBHOOK_TABLES = webhookTables({
+  text: 'text',
+  integer: 'bigint',
+  key: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  end: '',
+});
+
+/** The webhooks of format 3 in the tables of this one. Endpoints stay in `webhook` until the registry has them. */
+const ADOPTED_WEBHOOKS = `
+  ALTER TABLE webhook_cursor RENAME TO webhook_cursor_3;
+  ALTER TABLE webhook_delivery RENAME TO webhook_delivery_3;
+  ALTER INDEX webhook_cursor_pkey RENAME TO webhook_cursor_3_pkey;
+  ALTER INDEX webhook_delivery_pkey RENAME TO webhook_delivery_3_pkey;
+  DROP INDEX webhook_delivery_due;
+  ${WEBHOOK_TABLES}
+  INSERT INTO webhook_cursor SELECT webhook, simulation, seq, place, coalesce((
+      SELECT json_agg(json_build_array(d.seq, d.place)) FROM webhook_delivery_3 d
+        WHERE d.webhook = c.webhook AND d.simulation = c.simulation AND (d.seq, d.place) > (c.seq, c.place))::text, '[]')
+    FROM webhook_cursor_3 c;
+  INSERT INTO webhook_delivery (id, webhook, simulation, event, type, attempts, tries, status, next_at, tried_at, body)
+    SELECT id, webhook, simulation, event, data::json ->> 'type', data::json ->> 'attempts', (data::json ->> 'tries')::bigint, status, next_at,
+      tried_at, data::json ->> 'body' FROM webhook_delivery_3 ORDER BY n;
+  DROP TABLE webhook_cursor_3, webhook_delivery_3;
 `;
 
 /** Rows that change often have room on their page for the next version. */
@@ -185,6 +184,8 @@ export const TABLES_OF_CELLS = [
 export interface Installation {
   /** Random, from the creation of the tables. */
   readonly installation: string;
+  /** An older version stored endpoints of webhooks in a table, which the registry does not have yet. */
+  readonly hasOlderEndpoints: boolean;
 }
 
 /**
@@ -202,7 +203,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
     );
     if (tables.length === 0) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-      await client.query(TABLES + HISTORY);
+      await client.query(TABLES + HISTORY + WEBHOOK_TABLES);
       await client.query('INSERT INTO meta VALUES (1, $1, $2)', [FORMAT, randomUUID()]);
       await client.query(`INSERT INTO registry_head VALUES (1, 0, '', $1)`, ['0'.repeat(64)]);
     }
@@ -215,9 +216,10 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
       'SELECT format, installation FROM meta',
     );
     const [meta] = rows;
-    const isOlder = meta?.format === OLDER_HISTORY;
+    const isOlder = meta?.format === OLDER_HISTORY || meta?.format === OLDER_WEBHOOKS;
     if (isOlder) {
-      await client.query(NO_HISTORY + HISTORY);
+      if (meta.format === OLDER_HISTORY) await client.query(NO_HISTORY + HISTORY);
+      await client.query(ADOPTED_WEBHOOKS);
       await client.query('UPDATE meta SET format = $1', [FORMAT]);
       await client.query('UPDATE incarnation SET struck_out = true');
     }
@@ -233,7 +235,10 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
     // Nodes that run need not wait for a lock on their heads if no column is missing.
     if (rowCount === 0) await client.query(LOSS_COLUMNS);
     await client.query('COMMIT');
-    return { installation: meta.installation };
+    return {
+      installation: meta.installation,
+      hasOlderEndpoints: tables.some(({ name }) => name === 'webhook'),
+    };
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw foreignOr(error, shown);
@@ -241,7 +246,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
 }
 
 /**
- * Nodes of the version before read and write the older history: it is replaced when none of them runs. Rejects with `StoreInUse` while one runs.
+ * Nodes of earlier versions read and write older tables: these are replaced when none of them runs. Rejects with `StoreInUse` while one runs.
  */
 async function refuseOlderNodes(client: pg.Client, shown: string): Promise<void> {
   const others = async (): Promise<ReadonlyMap<string, string>> => {

@@ -2,8 +2,7 @@ import { NO_CHECKPOINTS } from '../checkpoints.js';
 import type { CheckpointMaking } from '../checkpoints.js';
 import { lineOf } from '../history/history-queries.js';
 import { makeRows } from '../history/make-rows.js';
-import { Commits } from './webhooks/commits.js';
-import { MemoryWebhooks } from './webhooks/memory-webhooks.js';
+import { webhooksInJournal } from './journal/webhook-database.js';
 import type { Store } from '../store.js';
 import { Statements } from './database/connection.js';
 import { HistoryInPlace } from './history/history-host.js';
@@ -57,10 +56,8 @@ export async function openMemoryStore({ standbyFrom }: MemoryStoreOptions = {}):
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) =>
     history.forget(key),
   );
-  const commits = new Commits();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await commits.close();
     await history.close();
     await queue.close();
   };
@@ -70,7 +67,7 @@ export async function openMemoryStore({ standbyFrom }: MemoryStoreOptions = {}):
     checkpoints: NO_CHECKPOINTS,
     history,
     registry,
-    webhooks: new MemoryWebhooks(commits),
+    webhooks: webhooksInJournal(queue, statements),
     probe: () => queue.probe(),
     health: () => queue.health(),
     check: () => [],

@@ -23,7 +23,7 @@ import { SqliteContents } from './sqlite-contents.js';
 import { SqliteHistory } from './history/sqlite-history.js';
 import { SqliteJournal } from './journal/sqlite-journal.js';
 import { SqliteRegistry } from './registry/sqlite-registry.js';
-import { SqliteWebhooks } from './webhooks/sqlite-webhooks.js';
+import { webhooksInJournal } from './journal/webhook-database.js';
 import { recoveryUrl, workerUrl } from '../worker-url.js';
 import { WriteQueue } from './journal/write-queue.js';
 
@@ -133,11 +133,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     simulations: () => [...registry.simulations()].map(({ id }) => id),
     note,
   });
-  const webhooks = new SqliteWebhooks(directory);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await maker?.close();
-    await webhooks.close();
     await scrub.close();
     await history.close();
     // Closed before the writer, which empties the write-ahead log when it has no other readers.
@@ -151,7 +149,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     checkpoints,
     history,
     registry,
-    webhooks,
+    webhooks: webhooksInJournal(queue, statements),
     past: history.past,
     contents: new SqliteContents(queue, statements, blocks),
     probe: () => queue.probe(),

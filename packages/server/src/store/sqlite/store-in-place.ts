@@ -22,7 +22,7 @@ import { SqliteJournal } from './journal/sqlite-journal.js';
 import { WriteQueue } from './journal/write-queue.js';
 import { RegistryQueries } from './registry/registry-tables.js';
 import { SqliteRegistry } from './registry/sqlite-registry.js';
-import { WebhooksInPlace } from './webhooks/webhooks-in-place.js';
+import { webhooksInJournal } from './journal/webhook-database.js';
 import { writeInPlace } from './writer/journal-writer.js';
 
 interface StoreInPlaceOptions {
@@ -86,11 +86,9 @@ export async function openStoreInPlace({
       simulations: () => [...registry.simulations()].map(({ id }) => id),
       note: () => undefined,
     });
-    const webhooks = new WebhooksInPlace(directory);
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       isClosing = true;
-      await webhooks.close();
       await history.close();
       database.close();
       await queue.close();
@@ -102,7 +100,7 @@ export async function openStoreInPlace({
       checkpoints: checkpointsIn(files, (id) => keys.find(id)?.key),
       history,
       registry,
-      webhooks,
+      webhooks: webhooksInJournal(queue, statements),
       probe: () => queue.probe(),
       health: () => queue.health(),
       check: () => altered(database, statements),

@@ -18,10 +18,9 @@ import { openConnection, Statements } from '../database/connection.js';
 import { HighWaterMark } from '../journal/high-water-mark.js';
 import { HISTORY_FILE } from '../history/history-file.js';
 import { altered } from './journal-check.js';
-import { JOURNAL_FILE } from '../journal/journal-schema.js';
+import { JOURNAL_FILE, WEBHOOK_FILE } from '../journal/journal-schema.js';
 import { readMeta } from '../journal/meta.js';
 import { makePrivate, makePrivateDirectory } from '../database/private-files.js';
-import { WEBHOOK_FILE } from '../webhooks/webhook-tables.js';
 
 /** Files besides the store that belong to the installation's identity. */
 const BESIDE = ['jwt-secret'];
@@ -97,7 +96,7 @@ function copyAll(directory: string, to: string): BackedUp {
     rmSync(join(to, HISTORY_FILE), { force: true });
     notes.push(`history is left out, and will be derived again: ${(error as Error).message}`);
   }
-  // Before the journal: a cursor ahead of it would pass over events.
+  // Of a directory that an earlier version wrote. Before the journal: a cursor ahead of it would pass over events.
   if (existsSync(join(directory, WEBHOOK_FILE))) copyDatabase(directory, to, WEBHOOK_FILE);
   for (const file of BESIDE)
     if (existsSync(join(directory, file))) copyFileSync(join(directory, file), join(to, file));

@@ -1,3 +1,4 @@
+import type { Question } from '../../history/asking.js';
 import type { StoredAnswer } from '../../journal.js';
 import type { ForkOrigin } from './fork-origin.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../../registry.js';
@@ -45,6 +46,8 @@ export type Operation =
   | { readonly kind: 'delete-tenant'; readonly tenantId: string }
   | { readonly kind: 'save-setting'; readonly name: string; readonly value: string }
   | { readonly kind: 'delete-setting'; readonly name: string }
+  /** Statements on tables that no sum covers. */
+  | { readonly kind: 'write'; readonly statements: readonly Question[] }
   | { readonly kind: 'probe' };
 
 /** An operation that was refused because of the state of the registry. */

@@ -12,15 +12,21 @@ import {
 } from '../database/connection.js';
 import type { Database } from '../database/connection.js';
 import { makePrivate } from '../database/private-files.js';
+import { webhookTables } from '../../webhooks.js';
 
 /** The file in a data directory that holds the journal, the registry and the answers. */
 export const JOURNAL_FILE = 'journal.db';
+
+/** The file of earlier versions with the webhooks. */
+export const WEBHOOK_FILE = 'webhooks.db';
 
 /** "SPIT": marks a SQLite file as ours. */
 const APPLICATION_ID = 0x53504954;
 
 /** Increased with each change of the tables or of the meaning of records; a server refuses any other format. */
-const FORMAT = 5;
+const FORMAT = 6;
+/** The format of earlier versions, with the webhooks in a file of their own. The first commit of an opening changes it. */
+const FORMAT_WITHOUT_WEBHOOKS = 5;
 
 /**
  * A commit writes whole pages, however little of each has changed: with one order 6.7 KB of log in pages of 1 KB, 10.8 in pages of
@@ -35,7 +41,7 @@ const PAGE_SIZE = 1_024;
  * `meta`: `last_k` is the k of the last block ever written (the block may have been removed with its simulation), `state_sum` and
  * `answers_sum` are the sums of the required rows (row-sums.ts), and the digest of a commit covers them all.
  */
-export const JOURNAL_TABLES = `
+const TABLES_WITHOUT_WEBHOOKS = `
   CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     journal_id TEXT NOT NULL,
@@ -102,6 +108,24 @@ export const JOURNAL_TABLES = `
   ) STRICT;
 `;
 
+const WEBHOOK_TABLES = webhookTables({
+  text: 'TEXT',
+  integer: 'INTEGER',
+  key: 'INTEGER PRIMARY KEY',
+  end: ' STRICT',
+});
+
+/** The tables of webhooks are covered by no sum: what they lack, receivers get again. */
+export const JOURNAL_TABLES = TABLES_WITHOUT_WEBHOOKS + WEBHOOK_TABLES;
+
+export const isWithoutWebhooks = (database: Database): boolean =>
+  pragmaNumber(database, 'user_version') === FORMAT_WITHOUT_WEBHOOKS;
+
+/** Adds the tables of webhooks to a journal of the format before, inside a commit. */
+export function addWebhookTables(database: Database): void {
+  database.exec(`${WEBHOOK_TABLES} PRAGMA user_version = ${FORMAT}`);
+}
+
 /** Opens the writing connection: creates the tables of a new file, refuses a file that is not ours to write. */
 export function openJournalForWriting(path: string): Database {
   const isInMemory = path === ':memory:';
@@ -150,7 +174,7 @@ function refuseForeign(path: string): void {
       throw new DamagedJournal(`${path} is a database of another program`);
     }
     const format = pragmaNumber(database, 'user_version');
-    if (format !== FORMAT) {
+    if (format !== FORMAT && format !== FORMAT_WITHOUT_WEBHOOKS) {
       const version = format > FORMAT ? 'a newer version' : 'an older version';
       throw new DamagedJournal(
         `${path} was written by ${version} (format ${format}; this one knows ${FORMAT}). Nothing was changed.`,
@@ -187,7 +211,7 @@ function schemaOf(database: Database): string {
 export function refuseOtherTables(database: Database): void {
   const expected = new DatabaseSync(':memory:');
   try {
-    expected.exec(JOURNAL_TABLES);
+    expected.exec(isWithoutWebhooks(database) ? TABLES_WITHOUT_WEBHOOKS : JOURNAL_TABLES);
     if (schemaOf(database) !== schemaOf(expected))
       throw new DamagedJournal('The journal does not have the tables that it was made with');
   } finally {

@@ -16,7 +16,17 @@ const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 const MOST_COLLECTED = 512;
 const MOST_COLLECTED_CHARACTERS = 1_048_576;
 
+/** Operations that can wait for the next commit cause one after this time if there is none: at most ten a second. */
+const SOON_MS = 100;
+
 const DONE = Promise.resolve();
+
+/** An operation that is made when the next commit begins. */
+interface SoonOperation {
+  readonly make: () => Operation;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
 
 /** The way to a writer. */
 export interface WriterLine {
@@ -31,6 +41,8 @@ export class WriteQueue {
   readonly #onFatal: (error: Error) => void;
   #collecting: OutgoingBatch | undefined;
   readonly #sent: OutgoingBatch[] = [];
+  readonly #soon: SoonOperation[] = [];
+  #soonTimer: NodeJS.Timeout | undefined;
   #batches = 0;
   #waiting = 0;
   #waitingCharacters = 0;
@@ -136,8 +148,21 @@ export class WriteQueue {
     if (refused !== undefined) throw refusalError(refused);
   }
 
+  /** Like `submit`, with the next commit, which begins within a tenth of a second. `make` is called then. */
+  submitSoon(make: () => Operation): Promise<void> {
+    if (this.#isInMemory) return this.submit(make());
+    return new Promise((resolve, reject) => {
+      this.#soon.push({ make, resolve, reject });
+      this.#soonTimer ??= setTimeout(() => this.#batch(), SOON_MS).unref();
+    });
+  }
+
   #collect(): OutgoingBatch {
     this.#waiting += 1;
+    return this.#batch();
+  }
+
+  #batch(): OutgoingBatch {
     if (this.#collecting !== undefined) return this.#collecting;
     this.#batches += 1;
     const outgoing = new OutgoingBatch(this.#batches);
@@ -163,6 +188,13 @@ export class WriteQueue {
     if (outgoing === undefined || this.#status === 'failed') return;
     this.#collecting = undefined;
     this.#sent.push(outgoing);
+    clearTimeout(this.#soonTimer);
+    this.#soonTimer = undefined;
+    for (const { make, resolve, reject } of this.#soon.splice(0)) {
+      this.#waiting += 1;
+      outgoing.addOperation(make());
+      outgoing.promise.then(resolve, reject);
+    }
     const batch = outgoing.encode();
     this.#writer.postMessage(batch, [batch.data.buffer]);
   }
@@ -242,6 +274,7 @@ export class WriteQueue {
   }
 
   #rejectAll(error: StoreUnavailable): void {
+    for (const { reject } of this.#soon.splice(0)) reject(error);
     for (const outgoing of this.#sent) outgoing.reject(error);
     this.#collecting?.reject(error);
   }
@@ -279,6 +312,7 @@ export class WriteQueue {
   async close(): Promise<void> {
     if (this.#status === 'failed' || this.#status === 'closed') return;
     const closed = new Promise<void>((resolve) => (this.#closed = resolve));
+    if (this.#soon.length > 0) this.#batch();
     this.#send();
     this.#writer.postMessage({ kind: 'close' });
     await closed;

@@ -8,7 +8,10 @@ import { forkSetting, forkSettingValue } from '../journal/fork-origin.js';
 import { REGISTRY_TABLES, registryRowHash } from '../journal/row-sums.js';
 import type { RegistryTable, RowSum } from '../journal/row-sums.js';
 
-export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'delete-answers' | 'probe' }>;
+export type RegistryOperation = Exclude<
+  Operation,
+  { kind: 'save-answer' | 'delete-answers' | 'write' | 'probe' }
+>;
 
 type RegistryRefusal = Pick<WriteRefusal, 'reason' | 'message'>;
 

@@ -6,10 +6,11 @@ import { asDamage, isDiskFull, one, pragmaNumber, Statements } from '../database
 import type { Database, Statement } from '../database/connection.js';
 import { HighWaterMark, refuseShortened } from '../journal/high-water-mark.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
+import { adoptWebhooks, removeAdopted } from './adopt-webhooks.js';
 import { LogCopier } from './log-copier.js';
 import { LogRoom } from './log-room.js';
 import { HISTORY_FILE, historyMisfit } from '../history/history-file.js';
-import { JOURNAL_FILE, openJournalForWriting } from '../journal/journal-schema.js';
+import { isWithoutWebhooks, JOURNAL_FILE, openJournalForWriting } from '../journal/journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from '../journal/meta.js';
 import type { Meta } from '../journal/meta.js';
 import { RowSum } from '../journal/row-sums.js';
@@ -107,7 +108,10 @@ export class CommitLog {
       );
       this.#measure = database.prepare('PRAGMA wal_checkpoint(NOOP)');
       this.#copyNow = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-      this.#commit(meta.epoch + 1, () => undefined);
+      this.#commit(meta.epoch + 1, ({ state }) => {
+        if (directory !== undefined && isWithoutWebhooks(database)) adoptWebhooks(database, directory, state);
+      });
+      if (directory !== undefined) removeAdopted(directory);
       this.#settle();
       // The pragma returns the correct value only after a write.
       if (pragmaNumber(database, 'synchronous') !== SYNCHRONOUS_FULL)

@@ -12,7 +12,7 @@ import type { NewBlock } from '../journal/block-group.js';
 import { BlockTable } from '../journal/block-table.js';
 import { CommitLog } from './commit-log.js';
 import type { CommitDraft } from './commit-log.js';
-import { isDiskFailure, isDiskFull } from '../database/connection.js';
+import { isDiskFailure, isDiskFull, Statements } from '../database/connection.js';
 import type { Database } from '../database/connection.js';
 import { unusable } from '../database/private-files.js';
 import { Purge } from './purge.js';
@@ -55,6 +55,7 @@ class JournalWriter {
   readonly #answers: AnswerTable;
   readonly #registry: RegistryTables;
   readonly #purge: Purge;
+  readonly #statements: Statements;
   readonly #arrived: Batch[] = [];
   /** Batches that are being committed, or retried. */
   #group: Batch[] = [];
@@ -82,6 +83,7 @@ class JournalWriter {
     this.#answers = new AnswerTable(log.database);
     this.#registry = new RegistryTables(log.database);
     this.#purge = new Purge(log.database, this.#registry);
+    this.#statements = new Statements(log.database);
   }
 
   receive(message: ToWriter): void {
@@ -225,6 +227,9 @@ class JournalWriter {
         return;
       case 'delete-answers':
         this.#answers.removeSome(operation.prefix, draft.answers);
+        return;
+      case 'write':
+        for (const { sql, values } of operation.statements) this.#statements.of(sql).run(...values);
         return;
       case 'probe':
         return;
