@@ -69,7 +69,7 @@ export function alerts(visit: Visit): void {
       const list = page.getByRole('region', { name: 'Price alerts' }).first();
       await list.getByText('Fired at 179.95').waitFor(SOON);
       expect(await list.getByText('New', { exact: true }).count()).toBe(2);
-      await list.getByRole('button', { name: 'Change the alert on AAPL at 180.00' }).click();
+      await list.getByRole('button', { name: 'Arm again: alert on AAPL at 180.00' }).click();
       await form.getByLabel('Price', { exact: true }).fill('170');
       await form.getByRole('button', { name: 'Save and arm' }).click();
       await list.getByText('170.00 or below').waitFor(SOON);

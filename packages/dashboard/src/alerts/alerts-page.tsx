@@ -126,7 +126,11 @@ function PriceAlerts({ place }: { readonly place: DashboardRoute }) {
                   <button
                     type="button"
                     class="small"
-                    aria-label={`Change the alert on ${alert.symbol} at ${price(alert.price)}`}
+                    aria-label={
+                      alert.status === 'FIRED'
+                        ? `Arm again: alert on ${alert.symbol} at ${price(alert.price)}`
+                        : `Change the alert on ${alert.symbol} at ${price(alert.price)}`
+                    }
                     onClick={() => setEdited(alert)}
                   >
                     {alert.status === 'FIRED' ? 'Arm again' : 'Change'}
@@ -147,7 +151,7 @@ function PriceAlerts({ place }: { readonly place: DashboardRoute }) {
       : []),
   ];
   return (
-    <section class="panel" aria-label="Price alerts">
+    <section class="panel" aria-label="Alerts on prices">
       <div class="heading">
         <h2>Price alerts</h2>
         {mayTrade && (

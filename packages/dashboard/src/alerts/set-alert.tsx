@@ -1,6 +1,5 @@
-/** The button that sets an alert on a symbol, and its dialog. */
+/** The dialog that sets an alert on a symbol, or changes one. */
 import type { Alert } from '@sandpit/protocol';
-import { BellPlus } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { numberTyped, price } from '../format.ts';
@@ -12,34 +11,6 @@ import { announce } from '../ui/toaster.tsx';
 import { conditionFor, levelText } from './alert-events.ts';
 import { alertsChanged } from './alerts-changed.ts';
 
-/** A bell next to a symbol; nothing for tokens that may not set alerts. */
-export function AlertButton({
-  symbol,
-  class: name = 'icon-button',
-}: {
-  readonly symbol: string;
-  readonly class?: string;
-}) {
-  const broker = useBroker();
-  const [isOpen, setIsOpen] = useState(false);
-  if (!broker.may('trade') || broker.claims.isEntry) return null;
-  return (
-    <>
-      <button
-        type="button"
-        class={name}
-        aria-label={`Set an alert on ${symbol}`}
-        title="Set an alert"
-        onClick={() => setIsOpen(true)}
-      >
-        <BellPlus size={15} aria-hidden="true" />
-      </button>
-      {isOpen && <AlertDialog symbol={symbol} onClose={() => setIsOpen(false)} />}
-    </>
-  );
-}
-
-/** Sets an alert, or changes one. */
 export function AlertDialog({
   symbol: given = '',
   alert,

@@ -23,7 +23,12 @@ export function usePortfolio(portfolioId: string): {
     const stop = followStream('portfolio', (options) => broker.portfolioEvents({ portfolioId }, options), {
       onEvent: (value) => {
         if (value.marginCallActive && latest.value?.marginCallActive === false)
-          announce('Margin call', `${value.name ?? 'A portfolio'} has a new margin call.`, 'error', 'margin call');
+          announce(
+            'Margin call',
+            `${value.name ?? 'A portfolio'} has a new margin call.`,
+            'error',
+            'margin call',
+          );
         change({ value });
       },
       onState: (_state, error) => {

@@ -1,7 +1,7 @@
 /** Positions of a portfolio, by class, with options grouped into strategies. */
 import type { EquityPosition, FuturePosition, OptionPosition, PortfolioUpdate } from '@sandpit/protocol';
 import { useMemo, useState } from 'preact/hooks';
-import { AlertButton } from '../alerts/set-alert.tsx';
+import { AlertButton } from '../alerts/alert-button.tsx';
 import { change, dateText, greek, money, price, quantity, tone } from '../format.ts';
 import { contractText, optionNamed } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';

@@ -35,7 +35,7 @@ interface Move {
 const idOf = (orderId: string, field: PriceField): string => `${orderId} ${field}`;
 const NAMES: Readonly<Record<PriceField, string>> = { limitPrice: 'limit', stopPrice: 'stop' };
 
-export interface ChartLines {
+interface ChartLines {
   readonly marks: readonly PriceMark[];
   /** A change of an order that waits for its confirmation. */
   readonly move: Move | undefined;

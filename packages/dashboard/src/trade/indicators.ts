@@ -41,7 +41,7 @@ function smoothed(values: Series, length: number): Series {
   });
 }
 
-export interface Macd {
+interface Macd {
   /** Fast less slow exponential average of closes. */
   readonly line: Series;
   /** Exponential average of the line. */

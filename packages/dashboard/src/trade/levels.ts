@@ -16,7 +16,7 @@ export const onTick = (at: number, tick: number): number =>
 const exact = (value: number): number => Math.round(value * PRECISION) / PRECISION;
 
 /** The fields of a ticket that a level determines. */
-export interface LevelTicket {
+interface LevelTicket {
   readonly type: 'LIMIT' | 'STOP';
   readonly limit: number | undefined;
   readonly stop: number | undefined;

@@ -60,7 +60,7 @@ export interface ComparedBars {
 }
 
 /** Colors of compared symbols, in order. */
-export const COMPARED_COLORS = ['--accent', '--warm', '--violet', '--teal'] as const;
+const COMPARED_COLORS = ['--accent', '--warm', '--violet', '--teal'] as const;
 
 const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly IndicatorLine[]>> = {
   'SMA 20': (bars) => [{ values: simpleAverage(bars, 20), color: '--accent' }],

@@ -1,7 +1,7 @@
 /** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each in its own tab. */
 import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { AlertButton } from '../alerts/set-alert.tsx';
+import { AlertButton } from '../alerts/alert-button.tsx';
 import { useBroker } from '../broker.ts';
 import { change, percentChange, price, quantity, tone } from '../format.ts';
 import { isOpenOrder, useOrders } from '../live/orders.ts';
