@@ -1640,6 +1640,7 @@ function rulesFor(
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
     ...optionsOf(config),
+    components: true,
   };
 }
 
