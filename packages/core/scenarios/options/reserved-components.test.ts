@@ -189,3 +189,52 @@ describe('an expiring put that delivers 100 XYZ and 25 ABC', () => {
     expect(market.portfolio(portfolio).reservedByOrders.shares.size).toBe(0);
   });
 });
+
+describe('calls on 100 XYZ and 25 ABC in a MARGIN portfolio', () => {
+  /** XYZ 27.00 and ABC 12.00: a contract is worth 27 + 25 % of 12 = 30.00 a share. */
+  function onMargin(cash: number, bought: number) {
+    const market = audited(new TestMarket());
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash });
+    const other = market.openPortfolio({ type: 'CASH', cash: 100_000 });
+    market.quote('XYZ', '30.00', '30.00');
+    market.quote('XYZ260220C00025000', '6.00', '6.00');
+    if (bought > 0) market.place(portfolio, { symbol: 'XYZ', quantity: bought });
+    market.place(other, { symbol: 'XYZ260220C00025000', quantity: 1 });
+    const spinOff = {
+      type: 'SPIN_OFF',
+      symbol: 'XYZ',
+      newSymbol: 'ABC',
+      exDate: TradingDate.of('2026-01-07'),
+      ratio: { new: 1, old: 4 },
+      basisPercent: 10,
+    } as const;
+    market.execute<'AnnounceActions'>(announcementOf([spinOff]));
+    market.advanceTo('2026-01-07', 10);
+    market.quote('XYZ', '27.00', '27.00');
+    market.quote('ABC', '12.00', '12.00');
+    market.quote(CALL, '5.00', '5.00');
+    return { market, portfolio };
+  }
+
+  it('a second order is uncovered when the ABC covers one call only', () => {
+    const { market, portfolio } = onMargin(100_000, 200);
+    market.place(portfolio, { symbol: 'ABC', quantity: 25, intent: 'SELL_TO_CLOSE' });
+    const covered = market.place(portfolio, { ...SALE, limit: '5.00', type: 'LIMIT' });
+    expect(market.order(covered).status).toBe('FILLED');
+    const second = market.place(portfolio, SALE);
+    // Before: 25 % of 100 XYZ, and 25 % of 25 plus 5 in the money: 675 + 1,125. After: 25 % of 200 XYZ and two calls that lack ABC,
+    // each its premium of 900 and 20 % of 30 × 100: 1,350 + 3,000. Less the proceeds of 900, with the commission of 0.50.
+    expect(market.order(second).takes).toEqual({ initial: 17_005_000, maintenance: 16_505_000 });
+  });
+
+  it('are checked when ABC alone moves', () => {
+    const { market, portfolio } = onMargin(3000, 0);
+    market.place(portfolio, { ...SALE, type: 'MARKET', limit: undefined as never, tif: 'DAY' });
+    market.advanceMs(5000);
+    expect(market.events('CallIssued')).toEqual([]);
+    // 27 + 25 % of 600 = 177.00: 20 % of 17,700 is more than the portfolio has.
+    market.quote('ABC', '600.00', '600.00');
+    market.advanceMs(2000);
+    expect(market.events('CallIssued')).toMatchObject([{ portfolioId: portfolio }]);
+  });
+});
