@@ -53,6 +53,7 @@ export type {
   Split,
 } from './corporate-actions/corporate-action.js';
 export {
+  excludes,
   ACTION_MEMORY_DAYS,
   actionIdOf,
   effectiveAt,
