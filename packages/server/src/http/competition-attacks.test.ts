@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { Alpaca } from 'alpaca-v4';
 import { type OperationId, routeEntries } from '@sandpit/protocol';
 import { verifyCompetition } from '../competitions/verify-competition.js';
-import { Simulations } from '../engine/simulations.js';
+import { Simulations } from '../engine/directory/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { contest } from '../testing/competitions.js';
