@@ -1,5 +1,5 @@
 import { effectiveAt } from '../../corporate-actions/corporate-action.js';
-import { isBroadIndexFund } from '../../instruments/option-roots.js';
+import { classOfShares } from '../../instruments/option-roots.js';
 import type { OptionContract, UnderlyingClass } from '../../instruments/option.js';
 import {
   conditionsOf,
@@ -52,10 +52,6 @@ const moved = (price: number, move: Move): number =>
   price + multiplyDivide(price, move, WHOLE_MOVE, 'half-up');
 
 const moveKey = ({ move, isOpposed }: ClassMove): string => `${move}${isOpposed ? ' opposed' : ' together'}`;
-
-/** Shares that a contract delivers: a broad index's only if they are a fund on it. */
-const classOfShares = (symbol: string): UnderlyingClass =>
-  isBroadIndexFund(symbol) ? 'BROAD_INDEX' : 'EQUITY';
 
 /** Model values of a book's options after moves of their underlyings, at the volatility of the mark (D115). */
 export class ModelValues {
