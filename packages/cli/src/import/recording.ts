@@ -341,9 +341,9 @@ export class Recording {
   }
 }
 
-type Cells = Readonly<Record<string, string | undefined>>;
+type Cells = Readonly<Partial<Record<'ex_date' | 'symbol' | 'type', string>>>;
 
-/** The types of actions that a symbol can have on one day beside all others, and those of which it can have one (D208). */
+/** The type of an action as the core names it. */
 const typeOf = ({ type = '' }: Cells): Pick<CorporateAction, 'type'> => ({
   type: type.toUpperCase() as CorporateAction['type'],
 });
@@ -358,8 +358,10 @@ function excludedBy(action: Cells, actions: ReadonlyMap<string, Cells>): Cells |
   return undefined;
 }
 
-const conflictOf = (action: Cells, other: Cells): string =>
-  `${action.symbol} has a ${action.type} and a ${other.type} on ${action.ex_date}; leave one out or move it to another day`;
+const conflictOf = (
+  { symbol = '', type = '', ex_date: date = '' }: Cells,
+  { type: other = '' }: Cells,
+): string => `${symbol} has a ${type} and a ${other} on ${date}; leave one out or move it to another day`;
 
 /** The terms of an action, for comparison and messages. */
 const termsOf = ({ ex_date: _, symbol: __, type: ___, ...terms }: ActionCells): string =>
