@@ -1,6 +1,6 @@
 /**
  * All measurements, one after the other, each in its own process: `npm run bench`. Writes bench/results/<date>-<commit>.md and the
- * same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose among them (`npx tsx
+ * same as JSON. Less than fifteen minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose among them (`npx tsx
  * bench/run.ts core steps`).
  */
 import { execFileSync, fork } from 'node:child_process';
@@ -21,6 +21,7 @@ const MEASUREMENTS = [
   'forks',
   'postgresql-orders',
   'cluster-cells',
+  'evaluations',
 ] as const;
 /** Time after which a measurement is stuck. */
 const LONGEST_MS = 360_000;

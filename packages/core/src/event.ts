@@ -16,7 +16,7 @@ import type { OrderMoved, OrderPlaced } from './orders/order-event.js';
 import type { ScriptedCode } from './orders/refusal.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
-import type { SharesOf } from './positions/option-collateral.js';
+import type { SharesOf } from './instruments/shares-of.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';

@@ -855,6 +855,10 @@ function setAside(
   if (shares !== 0) setAsideHoldings(sum, order.terms, shares);
   const cover = after.cover - (before?.cover ?? 0);
   if (cover !== 0 && order.terms.underlying !== undefined) addShares(sum, order.terms.underlying, cover);
+  if (after.coverOthers !== before?.coverOthers) {
+    for (const { symbol, quantity } of before?.coverOthers ?? []) addShares(sum, symbol, 0 - quantity);
+    for (const { symbol, quantity } of after.coverOthers ?? []) addShares(sum, symbol, quantity);
+  }
 }
 
 /** Adds the contracts that a closing order reserves; for multi-leg orders the closing legs, in their ratio. */

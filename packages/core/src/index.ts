@@ -54,6 +54,7 @@ export type {
   Split,
 } from './corporate-actions/corporate-action.js';
 export {
+  excludes,
   ACTION_MEMORY_DAYS,
   actionIdOf,
   effectiveAt,
@@ -164,9 +165,10 @@ export type {
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
 export { withOthersInCash } from './instruments/exercise-value.js';
-export { flagLacking, markOrCost, openVariationOf } from './portfolios/book-sums.js';
+export { flagLacking } from './margin/lacking.js';
+export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
 export { requirementOfPortfolio, valuationOf, worthOf } from './portfolios/valuation.js';
-export type { Delivering, ValuationSource } from './portfolios/book-sums.js';
+export type { ValuationSource } from './portfolios/book-sums.js';
 export type { Valuation, Worth } from './portfolios/valuation.js';
 export { newSnapshot, snapshotAfter, snapshotAfterExecution, snapshotOf } from './portfolio-snapshot.js';
 export type { EvolvedOrder } from './evolve.js';

@@ -279,6 +279,7 @@ function setAsideByOrders(portfolio: Portfolio): Reservation {
         addShares(sum, optionSymbol, progress.reservedQuantity * (ratios[index] ?? 1));
     });
     if (terms.underlying !== undefined) addShares(sum, terms.underlying, progress.cover);
+    for (const { symbol, quantity } of progress.coverOthers ?? []) addShares(sum, symbol, quantity);
   }
   return sum;
 }
@@ -291,10 +292,12 @@ function contractsOnOrder({ openOrders }: Portfolio): OnOrder {
 
 const isSameOnOrder = (a: OnOrder, b: OnOrder): boolean =>
   a.size === b.size &&
-  [...a].every(([underlying, { counts, cover }]) => {
+  [...a].every(([underlying, { counts, cover, coverOthers }]) => {
     const other = b.get(underlying);
     return (
       other?.cover === cover &&
+      other.coverOthers.size === coverOthers.size &&
+      [...coverOthers].every(([symbol, quantity]) => other.coverOthers.get(symbol) === quantity) &&
       other.counts.size === counts.size &&
       [...counts].every(([symbol, count]) => other.counts.get(symbol) === count)
     );

@@ -18,6 +18,7 @@ export function optionMarketOf(
     at,
     calendar: rules.calendar,
     riskFreeRate: rules.riskFreeRate,
+    ...(rules.components !== undefined && { components: rules.components }),
     quote,
     // Shares of other symbols that a contract delivers count at their marks (D208).
     instrument: (symbol) => {

@@ -25,6 +25,11 @@ export interface Rules {
   readonly luld?: true;
   /** Short sales after a decline of 10 % (D179a). */
   readonly shortSaleRestriction?: true;
+  /**
+   * Open orders reserve every share that the calls they sell deliver, and margin looks at each component of an adjusted contract (D208).
+   * Absent = at the underlying's alone, as in journals of earlier versions.
+   */
+  readonly components?: true;
 }
 
 /** For dividends alone: calls; or wherever the model would exercise: puts as well (D89). */

@@ -610,7 +610,8 @@ export const underlyingsDelivering = (state: State, symbol: string): readonly st
 export function noteMark(state: State, symbol: string, movedAt = state.now): void {
   for (const underlying of state.deliveredWith.get(symbol) ?? [])
     if (underlying !== symbol) noteMark(state, underlying, movedAt);
-  if (!state.holders.has(symbol) && !state.optionHolders.has(symbol)) return;
+  if (!state.holders.has(symbol) && !state.optionHolders.has(symbol) && !state.deliveredWith.has(symbol))
+    return;
   const due = lookDue(movedAt);
   state.watch.symbols.set(symbol, due);
   lookAt(state, due);

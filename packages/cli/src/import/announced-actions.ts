@@ -24,12 +24,21 @@ const COLUMNS_OF: Readonly<Record<string, readonly ActionColumn[]>> = {
   delisting: ['cash_per_share', 'pay_date'],
 };
 
+/** The types of actions in a file. */
+export const ACTION_TYPES: readonly string[] = Object.keys(COLUMNS_OF);
+
 /** An action by column; empty cells are absent. */
 export type ActionCells = Readonly<Partial<Record<ActionColumn, string>>>;
 
 export interface AnnouncedActions {
   readonly path: string;
-  readonly rows: readonly ActionCells[];
+  readonly rows: readonly ActionRow[];
+}
+
+/** An action with its line in the file. */
+export interface ActionRow {
+  readonly line: number;
+  readonly cells: ActionCells;
 }
 
 /** The actions of a file; `undefined` if its header is not that of actions. Throws `UnusableFile`. */
@@ -58,15 +67,15 @@ async function checkedRows(
   path: string,
   [first, ...records]: readonly FileRecord[],
   directory: string,
-): Promise<readonly ActionCells[]> {
+): Promise<readonly ActionRow[]> {
   if (first === undefined || records.length === 0)
     throw new UnusableFile(path, 'its header is all that it has');
   const header = headerOf(path, first);
-  const rows = records.map((record) => rowOf(path, header, record));
+  const rows = records.map((record) => ({ line: record.line, cells: rowOf(path, header, record) }));
   // The rows as a recording has them, each on the line that it has in the file.
   const lines = [COLUMNS.join(',')];
-  for (const [index, { line }] of records.entries())
-    lines[line - 1] = COLUMNS.map((column) => rows[index]?.[column] ?? '').join(',');
+  for (const { line, cells } of rows)
+    lines[line - 1] = COLUMNS.map((column) => cells[column] ?? '').join(',');
   const copy = join(directory, 'actions');
   writeFileSync(copy, `${Array.from(lines, (text: string | undefined) => text ?? '').join('\n')}\n`);
   try {

@@ -180,6 +180,11 @@ describe('imported market data', () => {
       expect(merged).toHaveLength(5);
       expect(merged).toContain('2026-01-09,AAPL,special_dividend,,15,,,2026-01-23,2026-01-02');
       expect(merged).toContain('2026-01-08,AAPL,spin_off,0.241917,,SPUN,23.48,,');
+      // An action that excludes one of the directory is refused, and the directory stays as it is.
+      const excluded = put('excluded.csv', HEADER, '2026-01-08,AAPL,delisting,,0,,,,');
+      const { complaint: why } = await convert(prices(), excluded);
+      expect(why).toContain('AAPL has a delisting and a spin_off on 2026-01-08; leave one out');
+      expect(made('corporate_actions.csv')).toEqual(merged);
     });
 
     it('is refused for a bad one, naming its line, and nothing is written', async () => {
@@ -204,6 +209,21 @@ describe('imported market data', () => {
         const { code, complaint } = await convert(prices(), path);
         expect(code, row).toBe(EXIT.refused);
         expect(complaint, row).toContain(`${path}, ${message}`);
+      }
+      const split = '2026-01-08,AAPL,split,2:1,,,,,';
+      for (const [row, message] of [
+        [
+          '2026-01-08,AAPL,split,3:1,,,,,',
+          '2026-01-08 AAPL split is there twice, as split_new_for_old 2:1 and ',
+        ],
+        ['2026-01-08,aapl,delisting,,0,,,,', 'AAPL has a delisting and a split on 2026-01-08; leave one out'],
+        ['2026-01-08,AAPL,stock_dividend,11:10,,,,,', 'AAPL has a stock_dividend and a split on 2026-01-08'],
+        ['2026-01-08,AAPL,merger,,95,,,,', 'AAPL has a merger and a split on 2026-01-08'],
+      ] as const) {
+        const path = put('announced.csv', HEADER, split, good, row);
+        const { code, complaint } = await convert(prices(), path);
+        expect(code, row).toBe(EXIT.refused);
+        expect(complaint, row).toContain(`${path}, line 4: ${message}`);
       }
       for (const [header, message] of [
         [`${HEADER},ratio`, 'line 1: unknown column "ratio"; the columns are ex_date, symbol, type, '],

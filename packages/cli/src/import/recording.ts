@@ -10,8 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { type CorporateAction, excludes } from '@sandpit/core';
 import { BadReplayFile, checkRecording } from '@sandpit/server/recordings';
-import { ACTION_COLUMNS, type ActionCells, type AnnouncedActions } from './announced-actions.js';
+import {
+  ACTION_COLUMNS,
+  ACTION_TYPES,
+  type ActionCells,
+  type AnnouncedActions,
+} from './announced-actions.js';
 import type { FileRows } from './file-rows.js';
 import { stemOf } from './file-rows.js';
 import { Lines, linesIn, type SortedRow, SortedRows } from './sorted-rows.js';
@@ -110,8 +116,8 @@ export class Recording {
   /** Takes over the actions of a file, before the prices that they move. */
   announce({ path, rows }: AnnouncedActions): void {
     const before = this.#actions.size;
-    for (const row of rows) this.#act(row, path);
-    const dates = rows.map(({ ex_date: date = '' }) => date).sort();
+    for (const { line, cells } of rows) this.#act(cells, path, line);
+    const dates = rows.map(({ cells: { ex_date: date = '' } }) => date).sort();
     const added = this.#actions.size - before;
     this.#announced.push({
       file: ACTIONS,
@@ -180,17 +186,21 @@ export class Recording {
     rmSync(this.#made ?? this.workshop, { recursive: true, force: true });
   }
 
-  #act(cells: ActionCells, path: string): void {
+  /** Notes an action. A symbol has one of a kind on a day, and one of those that change its number of shares (D208). */
+  #act(cells: ActionCells, path: string, line?: number): void {
     const { ex_date: date = '', type = '', split_new_for_old: ratio = '' } = cells;
     const symbol = cells.symbol?.toUpperCase() ?? '';
     const action = { ...cells, symbol };
     const key = `${date},${symbol},${type}`;
+    const where = line === undefined ? '' : `line ${line}: `;
     const known = this.#actions.get(key);
     if (known !== undefined && termsOf(known) !== termsOf(action))
       throw new UnusableFile(
         path,
-        `${key.replaceAll(',', ' ')} is there twice, as ${termsOf(known)} and ${termsOf(action)}; leave one out`,
+        `${where}${key.replaceAll(',', ' ')} is there twice, as ${termsOf(known)} and ${termsOf(action)}; leave one out`,
       );
+    const other = excludedBy(action, this.#actions);
+    if (other !== undefined) throw new UnusableFile(path, `${where}${conflictOf(action, other)}`);
     this.#actions.set(key, action);
     const [fresh, old] = ratio.split(':').map(Number);
     const isSplit = type === 'split' || type === 'stock_dividend';
@@ -319,12 +329,39 @@ export class Recording {
         all.set(line.split(',', 3).join(','), Object.fromEntries(cells));
       }
     }
-    for (const [key, action] of this.#actions) all.set(key, action);
+    for (const [key, action] of this.#actions) {
+      const other = excludedBy(action, all);
+      if (other !== undefined)
+        throw new UnusableFile(place, `it is there already, and ${conflictOf(action, other)}`);
+      all.set(key, action);
+    }
     const columns = [...new Set([...header, ...[...this.#actions.values()].flatMap(Object.keys)])];
     const rows = [...all.values()].map((row) => columns.map((column) => row[column] ?? '').join(','));
     writeFileSync(join(this.#finished, ACTIONS), `${[columns.join(','), ...rows.sort()].join('\n')}\n`);
   }
 }
+
+type Cells = Readonly<Partial<Record<'ex_date' | 'symbol' | 'type', string>>>;
+
+/** The type of an action as the core names it. */
+const typeOf = ({ type = '' }: Cells): Pick<CorporateAction, 'type'> => ({
+  type: type.toUpperCase() as CorporateAction['type'],
+});
+
+/** An action of another type on the symbol and day of `action` that cannot be beside it; `undefined` without one. */
+function excludedBy(action: Cells, actions: ReadonlyMap<string, Cells>): Cells | undefined {
+  for (const type of ACTION_TYPES) {
+    if (type === action.type) continue;
+    const other = actions.get([action.ex_date, action.symbol, type].join(','));
+    if (other !== undefined && excludes(typeOf(action), typeOf(other))) return other;
+  }
+  return undefined;
+}
+
+const conflictOf = (
+  { symbol = '', type = '', ex_date: date = '' }: Cells,
+  { type: other = '' }: Cells,
+): string => `${symbol} has a ${type} and a ${other} on ${date}; leave one out or move it to another day`;
 
 /** The terms of an action, for comparison and messages. */
 const termsOf = ({ ex_date: _, symbol: __, type: ___, ...terms }: ActionCells): string =>

@@ -198,7 +198,7 @@ export const turnOf = ({
 }): number => (byKind === true ? RANK[action.type] * MOST_ACTIONS : 0) + number;
 
 /** True for two actions of which a symbol can have only one on a day. */
-export const excludes = (a: CorporateAction, b: CorporateAction): boolean =>
+export const excludes = (a: Pick<CorporateAction, 'type'>, b: Pick<CorporateAction, 'type'>): boolean =>
   a.type === b.type || (RANK[a.type] === RANK.SPLIT && RANK[b.type] === RANK.SPLIT);
 
 /** Two announcements of the same action have the same id. */

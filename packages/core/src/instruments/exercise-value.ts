@@ -21,7 +21,7 @@ function deliveryValue(contract: OptionContract, price: Price): Money {
  * A contract to be valued: shares of other symbols that it delivers are part of its cash, at their marks (D208). One without a mark counts
  * nothing.
  */
-export function withOthersInCash<Contract extends Pick<OptionContract, 'cash' | 'others'>>(
+export function withOthersInCash<Contract extends Pick<OptionContract, 'cash' | 'others' | 'othersInCash'>>(
   contract: Contract,
   mark: (symbol: string) => Price | undefined,
 ): Contract {
@@ -33,7 +33,7 @@ export function withOthersInCash<Contract extends Pick<OptionContract, 'cash' | 
     if (price !== undefined) cash += Money.of(price, Quantity.of(shares));
   }
   const { others: _, ...rest } = contract;
-  return { ...rest, cash: Money.ofUnits(cash) } as Contract;
+  return { ...rest, cash: Money.ofUnits(cash), othersInCash: others } as Contract;
 }
 
 /** Amount paid for the deliverable of one contract. */

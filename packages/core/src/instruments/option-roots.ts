@@ -61,8 +61,12 @@ export const isBroadIndexFund = (symbol: string): boolean => BROAD_INDEX_FUNDS.h
 /** Margin class of stock and its options; a fund has that of its index. */
 export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
   if (instrument.assetClass === 'OPTION') return instrument.underlyingClass;
-  return BROAD_INDEX_FUNDS.has(instrument.symbol) ? 'BROAD_INDEX' : 'EQUITY';
+  return classOfShares(instrument.symbol);
 }
+
+/** Margin class of shares: that of a broad index for a fund on one. */
+export const classOfShares = (symbol: string): UnderlyingClass =>
+  BROAD_INDEX_FUNDS.has(symbol) ? 'BROAD_INDEX' : 'EQUITY';
 
 /** Asset class of a listed symbol; undefined for others. */
 export type ClassOf = (symbol: string) => Instrument['assetClass'] | undefined;

@@ -44,6 +44,8 @@ export interface OptionContract {
   readonly cash?: Money;
   /** Shares of other symbols that one contract delivers beside those of its underlying (D208); absent = none. */
   readonly others?: readonly DeliveredShares[];
+  /** Contracts that are valued only: shares of other symbols whose value is part of `cash` (`withOthersInCash`), instead of `others`. */
+  readonly othersInCash?: readonly DeliveredShares[];
   /** Minimum price increment of its orders; absent = that of its class (D70). */
   readonly tickSize?: Price;
 }

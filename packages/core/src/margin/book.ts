@@ -37,6 +37,10 @@ export interface MarginTerms {
   readonly partitions?: Partitions;
   /** Cache of model values; absent = none. */
   readonly models?: KnownModels;
+  /** Each component of an adjusted contract counts (D208); absent = they move with the underlying. */
+  readonly components?: true;
+  /** Shares of a symbol that the portfolio holds; absent = unknown. */
+  readonly heldOf?: (symbol: string) => Quantity;
 }
 
 /** Market data of the stock or index under options. */

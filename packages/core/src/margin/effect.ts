@@ -6,6 +6,7 @@ import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { BookMarket, Holding, MarginTerms } from './book.js';
+import { flagLacking } from './lacking.js';
 import { amountsOfOffsetGroup } from './requirement.js';
 
 /** A trade, executed or hypothetical, as margin sees it. */
@@ -40,15 +41,24 @@ export function effectOfAll(
 ): { readonly headroom: MarginExcess; readonly house: Money; readonly excess: Money } {
   const traded = new Map(trades.map((trade) => [trade.instrument.symbol, trade]));
   const others = chain.filter(({ instrument }) => !traded.has(instrument.symbol));
-  const having = (isDone: boolean): Holding[] => [
-    ...others,
+  const { components, heldOf } = terms;
+  const having = (isDone: boolean): Holding[] => {
+    const holdings = holdingsWith(isDone);
+    // A contract may lack shares after the trade that it does not lack before, or the other way round.
+    if (components === true && heldOf !== undefined) flagLacking(holdings, heldOf);
+    return holdings;
+  };
+  const unflagged = ({ instrument, quantity, mark }: Holding): Holding => ({ instrument, quantity, mark });
+  const holdingsWith = (isDone: boolean): Holding[] => [
+    ...(components === true ? others.map(unflagged) : others),
     ...trades.flatMap(({ instrument, quantity, price: mark }) => {
       let held = isDone ? quantity : Quantity.zero;
-      let lacksOthers = instrument.assetClass === 'OPTION' && instrument.others !== undefined;
+      let lacksOthers =
+        components !== true && instrument.assetClass === 'OPTION' && instrument.others !== undefined;
       for (const holding of chain) {
         if (holding.instrument.symbol !== instrument.symbol) continue;
         held = Quantity.add(held, holding.quantity);
-        lacksOthers = holding.lacksOthers === true;
+        lacksOthers = components !== true && holding.lacksOthers === true;
       }
       if (held === 0) return [];
       const valued =

@@ -20,13 +20,15 @@ export interface HypotheticalBook {
   readonly volatilities: ReadonlyMap<string, number>;
   /** Continuous, per year. */
   readonly rate: number;
+  /** Each component of an adjusted contract counts (D208). */
+  readonly components?: true;
 }
 
 const UNKNOWN: Underlying = { price: undefined, leverageFactor: 1, dividends: [] };
 
 /** Requirement of a hypothetical book, by the same function as for portfolios. */
 export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
-  const { marginType, engine, house, asOf, holdings, underlyings, volatilities, rate } = book;
+  const { marginType, engine, house, asOf, holdings, underlyings, volatilities, rate, components } = book;
   return requirementOf({
     marginType,
     engine,
@@ -34,6 +36,7 @@ export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
     asOf,
     calendar: calendarById(book.calendar).asOf(asOf),
     holdings,
+    ...(components !== undefined && { components }),
     market: {
       rate,
       underlying: (symbol) => underlyings.get(symbol) ?? UNKNOWN,
@@ -47,13 +50,16 @@ export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
 /** A class group with its terms and market as plain data. Its requirement has one group, with the same figures. */
 export function bookOfClass(
   holdings: readonly Holding[],
-  { marginType, engine, house, asOf, calendar }: MarginTerms,
+  { marginType, engine, house, asOf, calendar, components }: MarginTerms,
   market: BookMarket,
 ): HypotheticalBook {
   const underlyings = new Map<string, Underlying>();
-  for (const { instrument } of holdings)
-    if (instrument.assetClass === 'OPTION' && !underlyings.has(instrument.underlying))
-      underlyings.set(instrument.underlying, market.underlying(instrument.underlying));
+  for (const { instrument } of holdings) {
+    if (instrument.assetClass !== 'OPTION') continue;
+    const others = (instrument.othersInCash ?? []).map(({ symbol }) => symbol);
+    for (const symbol of [instrument.underlying, ...others])
+      if (!underlyings.has(symbol)) underlyings.set(symbol, market.underlying(symbol));
+  }
   return {
     marginType,
     engine,
@@ -64,5 +70,6 @@ export function bookOfClass(
     underlyings,
     volatilities: new Map(),
     rate: market.rate,
+    ...(components !== undefined && { components }),
   };
 }

@@ -12,6 +12,8 @@ export interface OptionMarket {
   readonly calendar: Calendar;
   /** Continuous, per year: 0.04 is 4 %. */
   readonly riskFreeRate: number;
+  /** Margin looks at each component of an adjusted contract (`Rules.components`). */
+  readonly components?: true;
   quote(symbol: string): Quote | undefined;
   instrument(symbol: string): Instrument | undefined;
   /** Announced dividends, past or future. */

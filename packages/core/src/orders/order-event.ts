@@ -1,3 +1,4 @@
+import type { SharesOf } from '../instruments/shares-of.js';
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
@@ -55,6 +56,7 @@ export interface OrderAccepted {
   readonly reserved?: Money;
   readonly takes?: MarginExcess;
   readonly cover?: Quantity;
+  readonly coverOthers?: readonly SharesOf[];
   /** Options only: symbol of the underlying. */
   readonly underlying?: string;
   /** Arrival at the market; absent = at once. */

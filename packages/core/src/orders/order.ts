@@ -1,5 +1,6 @@
 import { isForShares } from '../instruments/instrument.js';
 import type { AssetClass } from '../instruments/instrument.js';
+import type { SharesOf } from '../instruments/shares-of.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
@@ -201,6 +202,8 @@ export interface OrderProgress {
   readonly reservedQuantity: Quantity;
   /** Shares of the underlying reserved as collateral of the calls that it sells (D81). */
   readonly cover: Quantity;
+  /** Shares of other symbols that these calls deliver too, by symbol (D208); undefined = none. */
+  readonly coverOthers: readonly SharesOf[] | undefined;
   readonly updatedAt: Instant;
   /** Release of a queued order to the market. */
   readonly releaseAt: Instant | undefined;
@@ -238,16 +241,17 @@ export interface OrderProgress {
 }
 
 /** Reservations of an open order, except shares. */
-export type SetAside = Pick<OrderProgress, 'reserved' | 'takes' | 'cover'>;
+export type SetAside = Pick<OrderProgress, 'reserved' | 'takes' | 'cover' | 'coverOthers'>;
 
 export const NOTHING_SET_ASIDE: SetAside = {
   reserved: Money.zero,
   takes: MarginExcess.none,
   cover: Quantity.zero,
+  coverOthers: undefined,
 };
 
-export const isSetAside = ({ reserved, takes, cover }: SetAside): boolean =>
-  reserved !== 0 || cover !== 0 || !MarginExcess.isNone(takes);
+export const isSetAside = ({ reserved, takes, cover, coverOthers }: SetAside): boolean =>
+  reserved !== 0 || cover !== 0 || coverOthers !== undefined || !MarginExcess.isNone(takes);
 
 /** For code that builds an `OrderProgress` field by field: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

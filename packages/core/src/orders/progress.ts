@@ -52,6 +52,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     takes: p.takes,
     reservedQuantity: p.reservedQuantity,
     cover: p.cover,
+    coverOthers: p.coverOthers,
     updatedAt: p.updatedAt,
     releaseAt: p.releaseAt,
     marketAt: p.marketAt,
@@ -151,6 +152,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     takes: accepted.takes ?? MarginExcess.none,
     reservedQuantity: isLed || !closesAny({ legs: undefined, ...request }) ? Quantity.zero : request.quantity,
     cover: accepted.cover ?? Quantity.zero,
+    coverOthers: accepted.coverOthers,
     updatedAt: at,
     releaseAt: undefined,
     marketAt: isLed ? undefined : ((accepted.marketAt as Instant | undefined) ?? at),
@@ -256,10 +258,13 @@ function endReservations(progress: Mutable<OrderProgress>): void {
   progress.takes = MarginExcess.none;
   progress.reservedQuantity = Quantity.zero;
   progress.cover = Quantity.zero;
+  progress.coverOthers = undefined;
   progress.scriptRun = undefined;
 }
 
-type Rest = { readonly [K in keyof SetAside]: SetAside[K] | undefined };
+type Rest = { readonly [K in Exclude<keyof SetAside, 'coverOthers'>]: SetAside[K] | undefined } & {
+  readonly coverOthers?: SetAside['coverOthers'];
+};
 
 /**
  * An order after a fill: one execution, or one of each of its legs. `rest` is the remaining reservation; an order without a remainder
@@ -288,6 +293,7 @@ export function executedOf(
   next.reserved = rest.reserved ?? Money.zero;
   next.takes = rest.takes ?? MarginExcess.none;
   next.cover = rest.cover ?? Quantity.zero;
+  next.coverOthers = rest.coverOthers;
   if (before.reservedQuantity !== 0) {
     next.reservedQuantity = Quantity.subtract(before.reservedQuantity, quantity);
   }

@@ -2,10 +2,10 @@ import type { BrokerConfiguration } from '../brokers/broker.js';
 import { withOthersInCash } from '../instruments/exercise-value.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
-import type { OptionContract } from '../instruments/option.js';
 import type { Amounts, BookMarket, ClassesElsewhere, Holding, MarginTerms } from '../margin/book.js';
 import type { KnownModels } from '../margin/portfolio/known-models.js';
 import type { Partitions } from '../margin/reg-t/partition.js';
+import { flagLacking } from '../margin/lacking.js';
 import { amountsOf } from '../margin/requirement.js';
 import type { OptionMarket } from '../options/option-market.js';
 import { Position } from '../positions/position.js';
@@ -58,39 +58,13 @@ export function sumsOf(portfolio: Portfolio, source: ValuationSource, broker: Br
   return { values, amounts };
 }
 
-/** Contracts among holdings that deliver shares of other symbols too, by their place. */
-export type Delivering = { readonly place: number; readonly contract: OptionContract }[];
-
-/** Marks short calls among holdings whose other shares the portfolio does not hold for all of them (D208). */
-export function flagLacking(
-  holdings: Holding[],
-  delivering: Readonly<Delivering>,
-  heldOf: (symbol: string) => number,
-): void {
-  const needed = new Map<string, number>();
-  const shorts = delivering.flatMap(({ place, contract }) => {
-    const holding = holdings[place];
-    const isShortCall = holding !== undefined && holding.quantity < 0 && contract.optionType === 'CALL';
-    return isShortCall ? [{ place, holding, others: contract.others ?? [] }] : [];
-  });
-  for (const { holding, others } of shorts)
-    for (const { symbol, shares } of others)
-      needed.set(symbol, (needed.get(symbol) ?? 0) - shares * holding.quantity);
-  for (const { place, holding, others } of shorts)
-    if (others.some(({ symbol }) => heldOf(symbol) < (needed.get(symbol) ?? 0)))
-      holdings[place] = { ...holding, lacksOthers: true };
-}
-
-/** The instrument of a position: shares of other symbols that a contract delivers are cash in it, at their marks (D208), and `delivering` receives it. */
+/** The instrument of a position: shares of other symbols that a contract delivers are cash in it, at their marks (D208). */
 export function valuedInstrument(
   symbol: string,
   source: Pick<ValuationSource, 'mark' | 'instrument'>,
-  delivering?: Delivering,
-  place = 0,
 ): Tradable {
   const instrument = tradableOf(symbol, source.instrument(symbol));
   if (instrument.assetClass !== 'OPTION' || instrument.others === undefined) return instrument;
-  delivering?.push({ place, contract: instrument });
   return withOthersInCash(instrument, (other) => source.mark(other));
 }
 
@@ -104,11 +78,10 @@ export function valuesOf(
   let short = 0;
   let shortStock = 0;
   let variation = 0;
-  const delivering: Delivering = [];
   for (const position of positions) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const instrument = valuedInstrument(position.symbol, source, delivering, holdings?.length);
+    const instrument = valuedInstrument(position.symbol, source);
     const mark = markOrCost(position, instrument, quantity, source);
     if (instrument.assetClass === 'FUTURE') variation += openVariationOf(position, instrument, mark);
     else {
@@ -119,11 +92,10 @@ export function valuesOf(
     }
     holdings?.push({ instrument, quantity, mark });
   }
-  if (holdings !== undefined && delivering.length > 0)
+  if (holdings !== undefined)
     flagLacking(
       holdings,
-      delivering,
-      (symbol) => holdings.find((one) => one.instrument.symbol === symbol)?.quantity ?? 0,
+      (symbol) => holdings.find((one) => one.instrument.symbol === symbol)?.quantity ?? Quantity.zero,
     );
   return { long, short, shortStock, variation };
 }
@@ -137,7 +109,7 @@ export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holdi
 
 /** The margin rules of a MARGIN portfolio. */
 export const marginTermsOf = (
-  { settings, optionsOn }: Portfolio,
+  { settings, optionsOn, positions }: Portfolio,
   house: BrokerConfiguration,
   { at, options, partitions, models }: Pick<ValuationSource, 'at' | 'options' | 'partitions' | 'models'>,
 ): MarginTerms => ({
@@ -149,7 +121,16 @@ export const marginTermsOf = (
   series: sizeOf(optionsOn),
   ...(partitions !== undefined && { partitions }),
   ...(models !== undefined && { models }),
+  ...(options.components === true && {
+    components: options.components,
+    heldOf: (symbol) => heldIn(positions, symbol),
+  }),
 });
+
+const heldIn = (positions: Portfolio['positions'], symbol: string): Quantity => {
+  const position = positions.get(symbol);
+  return position === undefined ? Quantity.zero : Position.held(position);
+};
 
 function sizeOf(sets: Portfolio['optionsOn']): number {
   let size = 0;

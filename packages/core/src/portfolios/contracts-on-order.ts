@@ -11,6 +11,8 @@ export interface ContractsOnOrder {
   readonly counts: Map<string, number>;
   /** Shares of the underlying that these orders reserve as collateral of the calls they sell. */
   cover: Quantity;
+  /** Shares of other symbols that they reserve as well, by symbol (D208). Symbols without any are left out. */
+  readonly coverOthers: Map<string, Quantity>;
 }
 
 /** By underlying. */
@@ -24,12 +26,20 @@ export function noteContracts(onOrder: OnOrder, terms: OrderTerms, before: Befor
   if (underlying === undefined) return;
   const units = unitsTaking(terms, after) - unitsTaking(terms, before);
   const cover = (after?.cover ?? 0) - (before?.cover ?? 0);
-  if (units === 0 && cover === 0) return;
+  const hasOthers = after?.coverOthers !== before?.coverOthers;
+  if (units === 0 && cover === 0 && !hasOthers) return;
   let sums = onOrder.get(underlying);
-  if (sums === undefined) onOrder.set(underlying, (sums = { counts: new Map(), cover: Quantity.zero }));
+  if (sums === undefined) {
+    sums = { counts: new Map(), cover: Quantity.zero, coverOthers: new Map() };
+    onOrder.set(underlying, sums);
+  }
   sums.cover = Quantity.ofUnits(sums.cover + cover);
   if (units !== 0) addTaken(sums.counts, terms, units);
-  if (sums.counts.size === 0 && sums.cover === 0) onOrder.delete(underlying);
+  if (hasOthers) {
+    for (const { symbol, quantity } of before?.coverOthers ?? []) add(sums.coverOthers, symbol, 0 - quantity);
+    for (const { symbol, quantity } of after?.coverOthers ?? []) add(sums.coverOthers, symbol, quantity);
+  }
+  if (sums.counts.size === 0 && sums.cover === 0 && sums.coverOthers.size === 0) onOrder.delete(underlying);
 }
 
 /** The contracts of an open order that the sums count. */
@@ -58,8 +68,8 @@ function addTaken(counts: Map<string, number>, { symbol, legs }: OrderTerms, uni
   });
 }
 
-function add(counts: Map<string, number>, symbol: string, change: number): void {
-  const sum = (counts.get(symbol) ?? 0) + change;
+function add<Count extends number>(counts: Map<string, Count>, symbol: string, change: number): void {
+  const sum = ((counts.get(symbol) ?? 0) + change) as Count;
   if (sum === 0) counts.delete(symbol);
   else counts.set(symbol, sum);
 }

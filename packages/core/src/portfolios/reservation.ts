@@ -1,6 +1,6 @@
+import type { SharesOf } from '../instruments/shares-of.js';
 import { MarginExcess } from '../orders/margin-excess.js';
 import { Money } from '../values/money.js';
-import type { SharesOf } from '../positions/option-collateral.js';
 import type { Quantity } from '../values/quantity.js';
 
 /** Reservations of a portfolio's open orders, or of its positions. They change no balances. */

@@ -5,6 +5,7 @@ import { isPutSymbol } from '../instruments/osi.js';
 import type { Amounts, Holding, MarginTerms, Requirement } from '../margin/book.js';
 import { dayTradeBuyingPower, overnightBuyingPower, PATTERN_EQUITY } from '../margin/buying-power.js';
 import type { AvailableMargin } from '../margin/buying-power.js';
+import { flagLacking } from '../margin/lacking.js';
 import { offsetGroupOf, underlyingsIn } from '../margin/offset-groups.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { isRestricting } from '../margin/margin-account.js';
@@ -20,11 +21,10 @@ import {
   marginTermsOf,
   markOrCost,
   sumsOf,
-  flagLacking,
   valuedInstrument,
   valuesOf,
 } from './book-sums.js';
-import type { Delivering, MarketValues, ValuationSource } from './book-sums.js';
+import type { MarketValues, ValuationSource } from './book-sums.js';
 import { cashOf, dayTradingExcess } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
 
@@ -362,23 +362,17 @@ export function offsetGroupHeld(
 ): Holding[] {
   const chain = offsetGroupOf(instrument, terms);
   const held: Holding[] = [];
-  const delivering: Delivering = [];
   for (const position of candidatesFor(portfolio, instrument, terms)) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const known = delivering.length;
-    const other = valuedInstrument(position.symbol, source, delivering, held.length);
-    if (offsetGroupOf(other, terms) !== chain) {
-      delivering.length = known;
-      continue;
-    }
+    const other = valuedInstrument(position.symbol, source);
+    if (offsetGroupOf(other, terms) !== chain) continue;
     held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
   }
-  if (delivering.length > 0)
-    flagLacking(held, delivering, (symbol) => {
-      const position = portfolio.positions.get(symbol);
-      return position === undefined ? 0 : Position.held(position);
-    });
+  flagLacking(held, (symbol) => {
+    const position = portfolio.positions.get(symbol);
+    return position === undefined ? Quantity.zero : Position.held(position);
+  });
   return held;
 }
 

@@ -1,6 +1,7 @@
 import { valueOf } from '../instruments/instrument.js';
 import { hasSameOthers } from '../instruments/option.js';
 import type { OptionContract } from '../instruments/option.js';
+import type { SharesOf } from '../instruments/shares-of.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -19,12 +20,6 @@ export interface CollateralLeg {
 
 /** Settlement time of a contract. A long must settle no earlier than the short it covers. */
 type SettlesAt = (contract: OptionContract) => Instant;
-
-/** A quantity of the shares of a symbol. */
-export interface SharesOf {
-  readonly symbol: string;
-  readonly quantity: Quantity;
-}
 
 export interface OptionCollateral {
   /** Shares of the underlying that cover calls. */

@@ -1,3 +1,4 @@
+import type { SharesOf } from '../instruments/shares-of.js';
 import type { AnnouncedRatio, CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
 import type { OptionContract } from '../instruments/option.js';
@@ -352,6 +353,7 @@ export class Auditor {
       underlying: event.underlying,
       legs,
       cover: big(event.cover ?? 0),
+      coverOthers: sharesIn(event.coverOthers),
       intent: request.positionIntent,
       buys: request.positionIntent.startsWith('BUY'),
       limit: request.limitPrice === undefined ? undefined : big(request.limitPrice),
@@ -385,6 +387,7 @@ export class Auditor {
     if (typeof changes.reserved === 'number') order.reserved = big(changes.reserved);
     if (changes.takes != null) order.takes = headroom(changes.takes);
     if (typeof changes.cover === 'number') order.cover = big(changes.cover);
+    if (changes.coverOthers !== undefined) order.coverOthers = sharesIn(changes.coverOthers ?? undefined);
     if (typeof changes.reservedQuantity === 'number') order.reservedShares = big(changes.reservedQuantity);
     if (typeof changes.filledQuantity === 'number') {
       // A split restates the filled quantity, and the average with it.
@@ -436,11 +439,12 @@ export class Auditor {
     insist(order.filled <= order.quantity, 'more is filled than was ordered');
     if (order.reservedShares !== 0n) order.reservedShares -= units ?? 0n;
     const isDone = order.filled === order.quantity;
-    const rest = event.reserved ?? event.takes ?? event.cover;
+    const rest = event.reserved ?? event.takes ?? event.cover ?? event.coverOthers;
     insist(!isDone || rest === undefined, 'an order that is filled still has a reservation');
     order.reserved = big(event.reserved ?? 0);
     order.takes = headroom(event.takes);
     order.cover = big(event.cover ?? 0);
+    order.coverOthers = sharesIn(event.coverOthers);
     if (!isDone) return;
     this.status(order, 'FILLED');
     insist(order.reservedShares === 0n, 'an order that is filled still has reserved shares');
@@ -923,6 +927,7 @@ export class Auditor {
         for (const leg of order.legs)
           if (!leg.opens) add(reservedShares, leg.symbol, order.reservedShares * leg.ratio);
         if (order.underlying !== undefined) add(reservedShares, order.underlying, order.cover);
+        for (const [symbol, quantity] of order.coverOthers) add(reservedShares, symbol, quantity);
       }
       const secured = { cash: 0n, shares: new Map<string, bigint>() };
       for (const [underlying, one] of portfolio.secured) {
@@ -1280,6 +1285,9 @@ const headroom = (takes?: {
   maintenance: big(takes?.maintenance ?? 0),
 });
 
+const sharesIn = (shares: readonly SharesOf[] = []): AuditedOrder['coverOthers'] =>
+  shares.map(({ symbol, quantity }) => [symbol, big(quantity)]);
+
 interface AuditedOrder {
   readonly portfolioId: string;
   symbol: string;
@@ -1293,6 +1301,8 @@ interface AuditedOrder {
   readonly amount: bigint | undefined;
   limit: bigint | undefined;
   cover: bigint;
+  /** Shares of other symbols that it reserves too (D208). */
+  coverOthers: readonly (readonly [symbol: string, quantity: bigint])[];
   status: string;
   quantity: bigint;
   notional: bigint;

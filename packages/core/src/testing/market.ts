@@ -632,6 +632,7 @@ export function testRules(): Rules {
     marketCollarBps: 500,
     portfolioMarginEquity: Money.ofDollars(110_000),
     riskFreeRate: 0.04,
+    components: true,
   };
 }
 

@@ -20,6 +20,7 @@ import type { LotClosing } from '../positions/position.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
+import { SharesOf } from '../instruments/shares-of.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { chargesBeyond, chargesWithin, totalOf } from './charges.js';
@@ -158,6 +159,7 @@ class Plan {
       reserved: rest.reserved > 0 ? rest.reserved : undefined,
       takes: MarginExcess.isNone(rest.takes) ? undefined : rest.takes,
       cover: rest.cover > 0 ? rest.cover : undefined,
+      ...(rest.coverOthers !== undefined && { coverOthers: rest.coverOthers }),
       tradeDate: ground.tradeDate === ground.date ? undefined : ground.tradeDate,
       settlementDate: ground.settlementDate,
     };
@@ -349,6 +351,7 @@ class Plan {
       reserved: Money.negate(reserved),
       takes: MarginExcess.negate(takes),
       cover: Quantity.zero,
+      coverOthers: undefined,
     });
   }
 
@@ -358,6 +361,7 @@ class Plan {
     const takes = MarginExcess.add(drawn.takes, MarginExcess.subtract(rest.takes, progress.takes));
     this.drawn = {
       cover: Quantity.zero,
+      coverOthers: undefined,
       reserved: Money.ofUnits(drawn.reserved + paid + rest.reserved - progress.reserved),
       takes: MarginExcess.subtract(takes, effect),
     };
@@ -383,13 +387,14 @@ export function stillSetAside(
   paid: Money,
   effect: MarginExcess,
 ): SetAside {
-  const { reserved, takes, cover } = progress;
+  const { reserved, takes, cover, coverOthers } = progress;
   const remaining = remainingOf(progress);
   const still = (sum: Money, used: Money): Money =>
     Money.max(Money.min(Money.scale(sum, left, remaining), Money.subtract(sum, used)), Money.zero);
   return {
     // Whole shares for whole contracts.
     cover: cover === 0 ? cover : Quantity.ofUnits(Math.round((cover * left) / remaining)),
+    coverOthers: SharesOf.partOf(coverOthers, left, remaining),
     // Whole cents, as are payments and reservations.
     reserved: Money.max(
       Money.min(Money.upToCents(Money.scale(reserved, left, remaining)), Money.subtract(reserved, paid)),

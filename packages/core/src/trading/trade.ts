@@ -1,3 +1,4 @@
+import type { SharesOf } from '../instruments/shares-of.js';
 import type { Execution } from '../orders/execution.js';
 import type { MarginExcess } from '../orders/margin-excess.js';
 import type { LotClosing } from '../positions/position.js';
@@ -24,6 +25,7 @@ export interface OrderExecuted {
   readonly reserved: Money | undefined;
   readonly takes: MarginExcess | undefined;
   readonly cover: Quantity | undefined;
+  readonly coverOthers?: readonly SharesOf[] | undefined;
   /** Absent = the exchange date of the record. */
   readonly tradeDate: TradingDate | undefined;
   /** Date of delivery, and for sales of the cash. Absent for futures, which have no delivery. */

@@ -110,7 +110,7 @@ function deliverablesOf({ book }: AlpacaCall, underlying: string, contract: Opti
     type: 'equity',
     symbol: underlying,
     asset_id: assetIdOf(underlying),
-    amount: decimal(contract.multiplier),
+    amount: decimal(option?.assetClass === 'OPTION' ? option.deliverable : contract.multiplier),
     settlement_method: 'CCC',
   };
   const cash = { ...common, type: 'cash', symbol: 'USD', amount: '0', settlement_method: 'CADF' };

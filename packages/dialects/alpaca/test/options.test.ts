@@ -48,3 +48,39 @@ it('open interest: there for every contract, most at the money, the same all day
   await test.as({ tier: 'ENTERPRISE' }).post('/v1/simulation/clock/advance', { by: 'PT2H' });
   expect((await read()).map((one) => one.open_interest)).toEqual(contracts.map((one) => one.open_interest));
 });
+
+it('deliverables: of adjusted contracts every share with its number, and the cash', async () => {
+  test = await TestApp.open({ settings: { RATE_LIMIT_DEFAULT: '100000' } });
+  const owner = test.as({ tier: 'ENTERPRISE' });
+  const { portfolioId } = (await openPortfolio(owner)) as { portfolioId: string };
+  const send = alpacaSender(test, await keyPairOf(owner, portfolioId));
+  const [split, spunOff] = ['DLVA1260320C00025000', 'DLVA2260320C00025000'];
+  const quotes = ['DLVA', 'DLVB'].map((symbol) => ({ symbol, bid: 30, ask: 30, last: 30 }));
+  await owner.put('/v1/simulation/quotes', { quotes });
+  const option = { assetClass: 'OPTION', underlying: 'DLVA' };
+  const listed = await owner.put('/v1/simulation/instruments', {
+    instruments: [
+      { ...option, symbol: split, deliverable: 150 },
+      {
+        ...option,
+        symbol: spunOff,
+        deliverables: [{ symbol: 'DLVA', quantity: 100 }, { symbol: 'DLVB', quantity: 25 }, { cash: 5.58 }],
+      },
+    ],
+  });
+  expect(listed.status, listed.text).toBe(200);
+  const of = async (symbol: string): Promise<unknown> => {
+    const { body } = await send('GET', `/v2/options/contracts/${symbol}?show_deliverables=true`);
+    return (body.deliverables as { type: string; symbol: string; amount: string }[]).map((one) => [
+      one.type,
+      one.symbol,
+      one.amount,
+    ]);
+  };
+  expect(await of(split)).toEqual([['equity', 'DLVA', '150']]);
+  expect(await of(spunOff)).toEqual([
+    ['equity', 'DLVA', '100'],
+    ['equity', 'DLVB', '25'],
+    ['cash', 'USD', '5.58'],
+  ]);
+});

@@ -14,7 +14,14 @@ import {
 import { daysTo, figuresOf, greeksOf, intrinsicOf, sizeOf } from './quotes.js';
 import { invalid, refused } from './refusals.js';
 import { answering, type SchwabCall, wordIn } from './request.js';
-import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
+import {
+  deliverableRows,
+  deliverableText,
+  descriptionOf,
+  instrumentIn,
+  isNonStandard,
+  symbolOut,
+} from './symbols.js';
 
 const CHAIN_FIELDS: readonly string[] = words(
   'symbol contractType strikeCount includeUnderlyingQuote strategy strike range fromDate toDate expMonth',
@@ -94,7 +101,6 @@ function contractShape(desk: Desk, one: OptionChainContract, price: number | und
   const date = contract?.expiration ?? optionParts(one.optionSymbol)?.expiration ?? '';
   const underlying = contract?.underlying ?? '';
   const intrinsic = (contract && intrinsicOf(contract, price)) ?? 0;
-  const isNonStandard = contract !== undefined && contract.deliverable !== 100 && contract.multiplier === 100;
   const sizes = { bidSize: sizeOf(one.bidSize, false), askSize: sizeOf(one.askSize, false), lastSize: 0 };
   return {
     putCall: one.optionType,
@@ -127,13 +133,7 @@ function contractShape(desk: Desk, one: OptionChainContract, price: number | und
     ...(one.impliedVolatility !== undefined && {
       theoreticalVolatility: rounded(one.impliedVolatility * 100),
     }),
-    optionDeliverablesList: [
-      {
-        symbol: symbolOut(desk, underlying),
-        assetType: desk.instrument(underlying)?.assetClass === 'INDEX' ? 'INDEX' : 'STOCK',
-        deliverableUnits: contract?.deliverable ?? 100,
-      },
-    ],
+    optionDeliverablesList: deliverableRows(desk, contract, underlying, 'STOCK'),
     strikePrice: one.strike,
     expirationDate: desk.calendar.format(endOf(desk, date)).replace(/([+-]\d\d):(\d\d)$/, '.000$1:$2'),
     daysToExpiration: daysTo(desk, date),
@@ -141,7 +141,7 @@ function contractShape(desk: Desk, one: OptionChainContract, price: number | und
     lastTradingDay: endOf(desk, date),
     multiplier: contract?.multiplier ?? 100,
     settlementType: contract?.settleSession === 'AM' ? 'A' : 'P',
-    deliverableNote: `${contract?.deliverable ?? 100} ${symbolOut(desk, underlying)}`,
+    deliverableNote: deliverableText(desk, contract, underlying),
     percentChange: 0,
     markChange: 0,
     markPercentChange: 0,
@@ -151,11 +151,11 @@ function contractShape(desk: Desk, one: OptionChainContract, price: number | und
     exerciseType: contract?.style === 'EUROPEAN' ? 'E' : 'A',
     inTheMoney: isInMoney(one, price),
     mini: false,
-    nonStandard: isNonStandard,
+    nonStandard: isNonStandard(contract),
     pennyPilot: true,
     isInTheMoney: isInMoney(one, price),
     isMini: false,
-    isNonStandard,
+    isNonStandard: isNonStandard(contract),
     isPennyPilot: true,
   };
 }

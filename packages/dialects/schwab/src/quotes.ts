@@ -10,7 +10,7 @@ import {
 } from '@sandpit/dialect-port';
 import { invalid, refused } from './refusals.js';
 import { answering, type SchwabCall } from './request.js';
-import { descriptionOf, instrumentIn, symbolOut } from './symbols.js';
+import { deliverableText, descriptionOf, instrumentIn, symbolOut } from './symbols.js';
 import { cusipOf, instrumentIdOf } from './wire.js';
 
 const DAY_MS = 86_400_000;
@@ -144,7 +144,7 @@ function referenceBlock(desk: Desk, symbol: string, { instrument, contract }: Fi
         contractType: instrument.optionType === 'CALL' ? 'C' : 'P',
         cusip: cusipOf(symbol),
         daysToExpiration: daysTo(desk, instrument.expiration),
-        deliverables: `${contract?.deliverable ?? 100} ${instrument.underlying}`,
+        deliverables: deliverableText(desk, contract, instrument.underlying),
         description,
         exchange: 'o',
         exchangeName: 'OPR',

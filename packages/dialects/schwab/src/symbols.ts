@@ -1,4 +1,6 @@
 /** Symbols as Schwab writes them: padded options, `$SPX`, `/ESZ26`, `BRK/B`. */
+import { Money } from '@sandpit/core';
+import type { OptionContract } from '@sandpit/core';
 import {
   type Desk,
   optionParts,
@@ -71,12 +73,57 @@ export function instrumentShape(desk: Desk, symbol: string): Readonly<Record<str
     putCall: parts.optionType,
     underlyingSymbol: underlying,
     optionMultiplier: contract?.multiplier ?? 100,
-    optionDeliverables: [
-      {
-        symbol: underlying,
-        deliverableUnits: contract?.deliverable ?? 100,
-        assetType: desk.instrument(contract?.underlying ?? parts.root)?.assetClass ?? 'EQUITY',
-      },
-    ],
+    optionDeliverables: deliverableRows(desk, contract, contract?.underlying ?? parts.root),
   };
 }
+
+/** Shares or cash that one contract delivers. */
+interface Deliverable {
+  readonly symbol: string;
+  readonly units: number;
+  readonly isCash: boolean;
+}
+
+/** The deliverables of a contract (D208): shares of its underlying, of other symbols, and cash. Without its terms 100 of `underlying`. */
+function deliverablesOf(contract: OptionContract | undefined, underlying: string): readonly Deliverable[] {
+  if (contract === undefined) return [{ symbol: underlying, units: 100, isCash: false }];
+  const { deliverable, others = [], cash } = contract;
+  const shares = [{ symbol: contract.underlying, shares: deliverable }, ...others];
+  const some = [
+    ...shares
+      .filter((one) => one.shares > 0)
+      .map((one) => ({ symbol: one.symbol, units: one.shares, isCash: false })),
+    ...(cash === undefined ? [] : [{ symbol: 'USD', units: Number(Money.format(cash)), isCash: true }]),
+  ];
+  return some.length > 0 ? some : [{ symbol: contract.underlying, units: deliverable, isCash: false }];
+}
+
+/** Deliverables as rows of a chain and of an instrument. `stock`: the class of shares, which chains call STOCK. */
+export const deliverableRows = (
+  desk: Desk,
+  contract: OptionContract | undefined,
+  underlying: string,
+  stock?: 'STOCK',
+): readonly object[] =>
+  deliverablesOf(contract, underlying).map(({ symbol, units, isCash }) => {
+    if (isCash) return { symbol, assetType: 'CURRENCY', deliverableUnits: units, currencyType: 'USD' };
+    const assetClass = desk.instrument(symbol)?.assetClass ?? 'EQUITY';
+    const assetType = assetClass === 'EQUITY' && stock !== undefined ? stock : assetClass;
+    return { symbol: symbolOut(desk, symbol), assetType, deliverableUnits: units };
+  });
+
+/** Deliverables as text: `100 XYZ`, or `100 XYZ + 25 ABC + 5.58 USD`. */
+export const deliverableText = (
+  desk: Desk,
+  contract: OptionContract | undefined,
+  underlying: string,
+): string =>
+  deliverablesOf(contract, underlying)
+    .map(({ symbol, units, isCash }) => `${units} ${isCash ? symbol : symbolOut(desk, symbol)}`)
+    .join(' + ');
+
+/** True for a contract of 100 that delivers anything but 100 shares of its underlying. */
+export const isNonStandard = (contract: OptionContract | undefined): boolean =>
+  contract !== undefined &&
+  contract.multiplier === 100 &&
+  (contract.deliverable !== 100 || contract.others !== undefined || contract.cash !== undefined);

@@ -419,3 +419,51 @@ it('shares of a spin-off and cash of a merger are transactions, whose sum is the
   const { currentBalances } = (await opened.send('GET', account)).body.securitiesAccount;
   expect(all.reduce((sum, { netAmount }) => sum + netAmount, 0)).toBeCloseTo(currentBalances.cashBalance, 2);
 });
+
+it('an adjusted contract shows every share and the cash that it delivers, in chains, quotes and positions', async () => {
+  const symbol = 'DLVA1260320C00025000';
+  const deliverables = [{ symbol: 'DLVA', quantity: 100 }, { symbol: 'DLVB', quantity: 25 }, { cash: 5.58 }];
+  for (const one of ['DLVA', 'DLVB'])
+    await pushQuote(opened.owner, { symbol: one, bid: 30, ask: 30, last: 30 });
+  const listed = await opened.owner.put('/v1/simulation/instruments', {
+    instruments: [{ assetClass: 'OPTION', symbol, underlying: 'DLVA', deliverables }],
+  });
+  expect(listed.status, listed.text).toBe(200);
+  await pushQuote(opened.owner, { symbol, bid: 12, ask: 12, last: 12 });
+  const shares = [
+    { symbol: 'DLVA', deliverableUnits: 100 },
+    { symbol: 'DLVB', deliverableUnits: 25 },
+  ];
+  const cash = { symbol: 'USD', assetType: 'CURRENCY', deliverableUnits: 5.58, currencyType: 'USD' };
+  const padded = 'DLVA1 260320C00025000';
+  const quotes = (await opened.send('GET', `/marketdata/v1/quotes?symbols=${encodeURIComponent(padded)}`))
+    .body;
+  expect(quotes[padded].reference.deliverables).toBe('100 DLVA + 25 DLVB + 5.58 USD');
+  const chain = (await opened.send('GET', '/marketdata/v1/chains?symbol=DLVA')).body;
+  const rows = Object.values(chain.callExpDateMap as Record<string, Record<string, object[]>>)
+    .flatMap((strikes) => Object.values(strikes).flat())
+    .filter((one) => (one as { symbol: string }).symbol === padded);
+  expect(rows).toMatchObject([
+    {
+      optionDeliverablesList: [...shares.map((one) => ({ ...one, assetType: 'STOCK' })), cash],
+      deliverableNote: '100 DLVA + 25 DLVB + 5.58 USD',
+      isNonStandard: true,
+    },
+  ]);
+  const leg = {
+    instrument: { symbol: padded, assetType: 'OPTION' },
+    quantity: 1,
+    instruction: 'BUY_TO_OPEN',
+  };
+  const { status, text } = await place(order({ orderType: 'MARKET', price: undefined }, leg));
+  expect(status, text).toBe(201);
+  const { securitiesAccount } = (
+    await opened.send('GET', `/trader/v1/accounts/${opened.hash}?fields=positions`)
+  ).body;
+  const held = (securitiesAccount.positions as { instrument: { symbol: string } }[]).find(
+    ({ instrument }) => instrument.symbol === padded,
+  );
+  expect(held?.instrument).toMatchObject({
+    optionDeliverables: [...shares.map((one) => ({ ...one, assetType: 'EQUITY' })), cash],
+  });
+});

@@ -24,7 +24,7 @@ import { meetByTrade, secureAfter } from './book-trade.js';
 import { scheduleEndOf } from '../options/end-series.js';
 import { changesOf, orderedLegs } from '../orders/ordered-legs.js';
 import type { OrderedLeg } from '../orders/ordered-legs.js';
-import { securedBeyond } from '../options/secure-options.js';
+import { coverOfFill, securedBeyond } from '../options/secure-options.js';
 import { dayTradeShortfall, noteShortfall } from '../margin/day-shortfall.js';
 import { changeSma, marginEffectOfTrade } from '../margin/sma.js';
 import { trackMultiLegDayTrades } from '../margin/track-day-trades.js';
@@ -81,6 +81,7 @@ export function bookMultiLegFill(
     reserved: rest.reserved > 0 ? rest.reserved : undefined,
     takes: MarginExcess.isNone(rest.takes) ? undefined : rest.takes,
     cover: rest.cover > 0 ? rest.cover : undefined,
+    ...(rest.coverOthers !== undefined && { coverOthers: rest.coverOthers }),
     tradeDate: tradeDate === calendar.dateOf(d.at) ? undefined : tradeDate,
     settlementDate: settlementDateOf(first, tradeDate, calendar),
   };
@@ -108,7 +109,7 @@ function requirementOfFill(
   { units }: MultiLegFill,
 ): FillRequirement | Refusal {
   const left = remainingOf(progress);
-  const covering = Quantity.ofUnits(left === 0 ? 0 : Math.round((progress.cover * units) / left));
+  const covering = coverOfFill(progress, units, left);
   const changes = changesOf(legs, units / Quantity.of(1));
   const securing = securedBeyond(d, portfolio, terms.underlying ?? terms.symbol, changes, covering);
   const broker = d.broker(portfolio);

@@ -20,7 +20,7 @@ import { Quantity } from '../../values/quantity.js';
 import { changesOf, orderedLegs } from '../orders/ordered-legs.js';
 import { meetCallsNow } from '../margin/meet-calls.js';
 import { marginEffectHolding } from '../orders/reserve.js';
-import { securedBeyond, secureOptionsOver } from '../options/secure-options.js';
+import { coverOfFill, securedBeyond, secureOptionsOver } from '../options/secure-options.js';
 import { trackDayTrades } from '../margin/track-day-trades.js';
 import { dayTradeShortfall, noteShortfall } from '../margin/day-shortfall.js';
 import { changeSma, marginEffectOfTrade } from '../margin/sma.js';
@@ -104,9 +104,9 @@ function securingOf(
   if (instrument.assetClass !== 'OPTION') return undefined;
   const filled = fills.reduce((sum, { quantity }) => sum + quantity, 0);
   const left = remainingOf(progress);
-  const covering = left === 0 ? 0 : Math.round((progress.cover * filled) / left);
+  const covering = coverOfFill(progress, filled, left);
   const changes = changesOf(orderedLegs(d, terms), filled / Quantity.of(1));
-  return securedBeyond(d, portfolio, instrument.underlying, changes, Quantity.ofUnits(covering));
+  return securedBeyond(d, portfolio, instrument.underlying, changes, covering);
 }
 
 /** Closes calls that a trade has met. A liquidation is excluded: its calls are closed at its end. */

@@ -122,7 +122,28 @@ function exposureOf({ state, rules }: Watched, portfolio: Portfolio, symbol: str
     const instrument = tradableOf(option, instrumentOf(state, rules, option, at));
     exposure += held * multiplierOf(instrument) * WORST_OF_UNDERLYING;
   }
+  for (const { option, shares } of deliveringBeside({ state, rules }, portfolio, symbol, at)) {
+    const position = portfolio.positions.get(option);
+    if (position !== undefined)
+      exposure += (Math.abs(Position.held(position)) / 1e6) * shares * WORST_OF_UNDERLYING;
+  }
   return exposure;
+}
+
+/** The held contracts that deliver shares of a symbol beside those of their underlying (D208). */
+function deliveringBeside(
+  { state, rules }: Watched,
+  { optionsOn }: Portfolio,
+  symbol: string,
+  at: Instant,
+): { readonly option: string; readonly shares: number }[] {
+  return [...(state.deliveredWith.get(symbol) ?? [])].flatMap((underlying) =>
+    [...(optionsOn.get(underlying) ?? [])].flatMap((option) => {
+      const contract = instrumentOf(state, rules, option, at);
+      const others = contract?.assetClass === 'OPTION' ? (contract.others ?? []) : [];
+      return others.flatMap((one) => (one.symbol === symbol ? [{ option, shares: one.shares }] : []));
+    }),
+  );
 }
 
 /** Rechecks portfolios with calls at an open: positions may be closed then that could not be before. */
@@ -142,7 +163,7 @@ export function resumeMarginWatch(d: Decision): void {
   postponeChecks(state);
   for (const portfolio of state.portfolios.values()) {
     if (portfolio.settings.portfolioType !== 'MARGIN' || portfolio.positions.size === 0) continue;
-    watch.bounds.set(portfolio, [...symbolsOf(portfolio)].map(noBounds));
+    watch.bounds.set(portfolio, [...symbolsOf(state, portfolio)].map(noBounds));
     setLook(d, portfolio, secondAfter(d.at));
   }
 }
@@ -160,8 +181,13 @@ function setLook({ state: { watch } }: Watched, portfolio: Portfolio, at: Instan
 /** The first whole second after an instant. */
 const secondAfter = (at: Instant): Instant => Instant.ofMs((Math.floor(at / SECOND_MS) + 1) * SECOND_MS);
 
-const symbolsOf = ({ positions, optionsOn }: Portfolio): Set<string> =>
-  new Set([...positions.keys(), ...optionsOn.keys()]);
+/** Symbols whose prices move the margin of a portfolio: what it holds, and what its contracts are on or deliver. */
+function symbolsOf({ deliveredWith }: State, { positions, optionsOn }: Portfolio): Set<string> {
+  const symbols = new Set([...positions.keys(), ...optionsOn.keys()]);
+  for (const [symbol, underlyings] of deliveredWith)
+    if ([...underlyings].some((underlying) => optionsOn.has(underlying))) symbols.add(symbol);
+  return symbols;
+}
 
 /** Checks a portfolio, and notes how far prices may move until the next event. */
 export function checkMargin(
@@ -234,7 +260,7 @@ interface Exposure {
 }
 
 function exposuresOf(d: Decision, portfolio: Portfolio): Exposure[] {
-  return [...symbolsOf(portfolio)].flatMap((symbol) => {
+  return [...symbolsOf(d.state, portfolio)].flatMap((symbol) => {
     const dollars = exposureOf(d, portfolio, symbol, d.at);
     return dollars === 0 ? [] : [{ symbol, mark: markIn(d, symbol, d.at), dollars }];
   });

@@ -15,6 +15,7 @@ import type {
 } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import { valueOf } from '../../instruments/instrument.js';
+import { SharesOf } from '../../instruments/shares-of.js';
 import { tickFor } from '../../instruments/tick-size.js';
 import { hasRoomFor } from '../../ledger/ledger.js';
 import { isTrailing, sideOf } from '../../orders/order.js';
@@ -143,8 +144,21 @@ function renameIn(
     if (canMove) d.move(order, 'ADJUSTED', {}, { renamed: { symbol: newSymbol } });
     else cancelNow(d, order, 'CORPORATE_ACTION');
   }
+  if (canMove) renameCollateral(d, portfolio, symbol, newSymbol);
   secureOptionsOver(d, portfolio, symbol);
   secureOptionsOver(d, portfolio, newSymbol);
+}
+
+/** Renames shares that orders in contracts on another underlying reserve as collateral: these contracts keep their symbol. */
+function renameCollateral(d: Decision, { openOrders }: Portfolio, symbol: string, newSymbol: string): void {
+  const reserves = ({ progress }: Order): boolean =>
+    progress.coverOthers?.some((one) => one.symbol === symbol) === true;
+  for (const order of openOrders.oldestFirst(reserves)) {
+    const renamed = order.progress.coverOthers?.map((one) =>
+      one.symbol === symbol ? { ...one, symbol: newSymbol } : one,
+    );
+    if (renamed !== undefined) d.move(order, 'RESERVED', { coverOthers: SharesOf.listed(renamed) ?? null });
+  }
 }
 
 /** A spin-off, merger or delisting: open orders are canceled, then shares and contracts change (D208). */

@@ -50,9 +50,10 @@ export function bookOptionEvents(
     enter(d, portfolio, act, { ...more, isPaid, fees: index === last ? fees : [] });
   });
   changeSma(d, portfolio, smaEventOf(acts), sma);
-  for (const symbol of new Set([underlying, ...acts.map(({ contract }) => contract.underlying)]))
-    secureOptionsOver(d, portfolio, symbol);
-  releaseOrders(d, portfolio, underlying, 'BROKER');
+  const moved = new Set([underlying, ...acts.map(({ contract }) => contract.underlying)]);
+  for (const symbol of moved) secureOptionsOver(d, portfolio, symbol);
+  for (const symbol of d.rules.components === true ? moved : [underlying])
+    releaseOrders(d, portfolio, symbol, 'BROKER');
   for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol, 'BROKER');
 }
 

@@ -1,3 +1,4 @@
+import type { SharesOf } from '../../instruments/shares-of.js';
 import type { Command } from '../../command.js';
 import type { Decision } from '../../decision.js';
 import { isShares } from '../../instruments/instrument.js';
@@ -132,6 +133,13 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
   };
 }
 
+/** Shares of other symbols that an exercise moves (D208); negative = delivered. */
+const othersOf = ({ contract: { optionType, others }, count }: PlannedOptionEvent): SharesOf[] | undefined =>
+  others?.map(({ symbol, shares }) => ({
+    symbol,
+    quantity: Quantity.of(optionType === 'CALL' ? shares * count : -shares * count),
+  }));
+
 /** Refusal if a put delivers shares of another symbol that a portfolio without short selling does not have free (D208). */
 function shortageOfOthers(
   d: Decision,
@@ -168,7 +176,8 @@ function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionE
       return cashRefusal(Money.add(means.cash, secured), Money.add(paid, secured));
   }
   // Received shares cover a call that the contracts covered; cash does not, and shares that are delivered cover none either.
-  if (securedBeyond(d, portfolio, underlying, gone, act.shares).nakedCalls > 0)
+  const received = { shares: act.shares, others: d.rules.components === true ? othersOf(act) : undefined };
+  if (securedBeyond(d, portfolio, underlying, gone, received).nakedCalls > 0)
     return uncoveredRefusal(d, portfolio, contract);
   if (means !== undefined) return undefined;
   if (act.shares === 0 && secured <= 0) return undefined;
@@ -194,6 +203,7 @@ function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionE
     released: Money.zero,
     secured: Money.max(secured, Money.zero),
     cover: Quantity.zero,
+    coverOthers: undefined,
     effect,
   };
   return fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE);

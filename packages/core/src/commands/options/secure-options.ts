@@ -1,5 +1,7 @@
 import type { Decision } from '../../decision.js';
 import type { BrokerConfiguration } from '../../brokers/broker.js';
+import { SharesOf } from '../../instruments/shares-of.js';
+import type { OrderProgress } from '../../orders/order.js';
 import { settlesAt } from '../../options/model/valuation.js';
 import { contractsTaken } from '../../portfolios/contracts-on-order.js';
 import type { ContractsOnOrder } from '../../portfolios/contracts-on-order.js';
@@ -7,7 +9,7 @@ import { freeCash } from '../../portfolios/portfolio.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import type { Secured } from '../../portfolios/reservation.js';
 import { collateralOf } from '../../positions/option-collateral.js';
-import type { OptionCollateral, CollateralLeg, SharesOf } from '../../positions/option-collateral.js';
+import type { OptionCollateral, CollateralLeg } from '../../positions/option-collateral.js';
 import { Position } from '../../positions/position.js';
 import { underlyingsDelivering } from '../../state.js';
 import { Money } from '../../values/money.js';
@@ -42,6 +44,8 @@ export interface CollateralChange {
   readonly cash: Money;
   /** Shares of the underlying, at most the free ones. */
   readonly shares: Quantity;
+  /** Further shares of other symbols, at most the free ones (D208); `undefined` = none. */
+  readonly others: readonly SharesOf[] | undefined;
 }
 
 /** Change of the collateral; `undefined` if none is required. `except`: an order to leave out of the open ones. */
@@ -55,31 +59,50 @@ export function collateralChange(
 ): CollateralChange | undefined {
   if (securing === 'NONE') return undefined;
   const onOrder = portfolio.contractsOnOrder.get(underlying);
-  const own = Quantity.ofUnits(freeShares(portfolio, underlying) + coverOfOne(d, except));
+  const reserved = coverOfOne(d, except);
+  const own = freeWith(portfolio, underlying, reserved);
   const others = contractsOfOthers(d, onOrder, except);
-  const covering = (onOrder?.cover ?? 0) - coverOfOne(d, except);
   const held = heldLegs(d, portfolio, underlying);
   const added = legsWith(held, changes);
   const cashOf = (one: OptionCollateral): number => securedCash(one, securing);
-  if (others.length === 0 && covering === 0) {
-    const before = coverOfLegs(d, { portfolio, underlying, legs: held }, own);
-    const after = coverOfLegs(d, { portfolio, underlying, legs: added }, own);
-    const cash = Money.ofUnits(cashOf(after) - cashOf(before));
-    return { before, after, cash, shares: Quantity.subtract(after.shares, before.shares) };
+  const now = coverOfLegs(d, underlying, held, own);
+  const covering = coverOnOrder(onOrder);
+  if (others.length === 0 && isSameCovering(covering, reserved)) {
+    const after = coverOfLegs(d, underlying, added, own);
+    const cash = Money.ofUnits(cashOf(after) - cashOf(now));
+    return { before: now, after, cash, ...furtherShares(now, after) };
   }
-  const all = Quantity.ofUnits(own + covering);
-  const before = coverOfLegs(d, { portfolio, underlying, legs: legsWith(held, others) }, all);
-  const after = coverOfLegs(d, { portfolio, underlying, legs: legsWith(added, others) }, all);
+  const all = freeWith(portfolio, underlying, covering);
+  const before = coverOfLegs(d, underlying, legsWith(held, others), all);
+  const after = coverOfLegs(d, underlying, legsWith(added, others), all);
   // Each order is also checked alone: those before it may never fill.
-  const now = coverOfLegs(d, { portfolio, underlying, legs: held }, own);
-  const cashAlone = cashOf(coverOfLegs(d, { portfolio, underlying, legs: added }, own)) - cashOf(now);
-  // Shares that only the fill of another order would release are not reserved again.
-  const free = Math.max(own - now.shares, 0);
+  const cashAlone = cashOf(coverOfLegs(d, underlying, added, own)) - cashOf(now);
   return {
     before,
     after,
     cash: Money.ofUnits(Math.max(cashOf(after) - cashOf(before), cashAlone)),
-    shares: Quantity.ofUnits(Math.min(after.shares - before.shares, free)),
+    // Shares that only the fill of another order would release are not reserved again.
+    ...furtherShares(before, after, {
+      shares: Quantity.ofUnits(Math.max(own(underlying) - now.shares, 0)),
+      of: (symbol) => Quantity.ofUnits(Math.max(own(symbol) - SharesOf.quantityOf(now.others, symbol), 0)),
+    }),
+  };
+}
+
+/** Shares that cover calls after a change and not before it; `free`: at most these. */
+function furtherShares(
+  before: OptionCollateral,
+  after: OptionCollateral,
+  free?: { readonly shares: Quantity; readonly of: (symbol: string) => Quantity },
+): Pick<CollateralChange, 'shares' | 'others'> {
+  const shares = Quantity.subtract(after.shares, before.shares);
+  const others = (after.others ?? []).map(({ symbol, quantity }) => {
+    const further = Quantity.subtract(quantity, SharesOf.quantityOf(before.others, symbol));
+    return { symbol, quantity: free === undefined ? further : Quantity.min(further, free.of(symbol)) };
+  });
+  return {
+    shares: free === undefined ? shares : Quantity.min(shares, free.shares),
+    others: SharesOf.listed(others),
   };
 }
 
@@ -96,8 +119,52 @@ export function collateralChangeOf(
   return first && collateralChange(d, portfolio, first.contract.underlying, changes, except);
 }
 
-const coverOfOne = (d: Decision, order: number | undefined): number =>
-  order === undefined ? 0 : (d.state.orders.get(order)?.progress.cover ?? 0);
+/** Shares of the underlying, and of other symbols, that open orders reserve as collateral of calls. */
+interface Covering {
+  readonly shares: Quantity;
+  readonly others: readonly SharesOf[] | undefined;
+}
+
+const coverOfOne = (d: Decision, order: number | undefined): Covering => {
+  const progress = order === undefined ? undefined : d.state.orders.get(order)?.progress;
+  return { shares: progress?.cover ?? Quantity.zero, others: progress?.coverOthers };
+};
+
+const coverOnOrder = (onOrder: ContractsOnOrder | undefined): Covering => ({
+  shares: onOrder?.cover ?? Quantity.zero,
+  others:
+    onOrder === undefined || onOrder.coverOthers.size === 0
+      ? undefined
+      : [...onOrder.coverOthers].map(([symbol, quantity]) => ({ symbol, quantity })),
+});
+
+const isSameCovering = (a: Covering, b: Covering): boolean =>
+  a.shares === b.shares &&
+  (a.others?.length ?? 0) === (b.others?.length ?? 0) &&
+  (a.others ?? []).every(({ symbol, quantity }) => SharesOf.quantityOf(b.others, symbol) === quantity);
+
+/** The part of an order's collateral that belongs to `units` of the `left` ones. */
+export const coverOfFill = (
+  { cover, coverOthers }: Pick<OrderProgress, 'cover' | 'coverOthers'>,
+  units: number,
+  left: number,
+): Covering => ({
+  shares: Quantity.ofUnits(left === 0 ? 0 : Math.round((cover * units) / left)),
+  others: SharesOf.partOf(coverOthers, units, left),
+});
+
+/** Free shares of the underlying, and of each other symbol. */
+type FreeShares = (symbol: string) => Quantity;
+
+/** Free shares, with those of `covering`. */
+const freeWith =
+  (portfolio: Portfolio, underlying: string, { shares, others }: Covering): FreeShares =>
+  (symbol) =>
+    Quantity.ofUnits(
+      freeShares(portfolio, underlying, symbol) +
+        (symbol === underlying ? shares : 0) +
+        SharesOf.quantityOf(others, symbol),
+    );
 
 /** Change of the positions' collateral when these contracts trade, against the current collateral. */
 export function securedBeyond(
@@ -105,20 +172,20 @@ export function securedBeyond(
   portfolio: Portfolio,
   underlying: string,
   changes: readonly ContractChange[],
-  covering: Quantity,
+  covering: Covering,
 ): { readonly cash: Money; readonly nakedCalls: number } {
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE') return { cash: Money.zero, nakedCalls: 0 };
   const held = heldLegs(d, portfolio, underlying);
-  const free = freeShares(portfolio, underlying);
   const after = coverOfLegs(
     d,
-    { portfolio, underlying, legs: legsWith(held, changes) },
-    Quantity.add(free, covering),
+    underlying,
+    legsWith(held, changes),
+    freeWith(portfolio, underlying, covering),
   );
   const now = requiredNow(portfolio, underlying);
   const nakedBefore =
-    after.nakedCalls === 0 ? 0 : coverOfLegs(d, { portfolio, underlying, legs: held }, free).nakedCalls;
+    after.nakedCalls === 0 ? 0 : coverOfLegs(d, underlying, held, freeOf(portfolio, underlying)).nakedCalls;
   return {
     cash: Money.subtract(Money.ofUnits(securedCash(after, securing)), now),
     nakedCalls: Math.max(0, after.nakedCalls - nakedBefore),
@@ -135,7 +202,7 @@ export function securedAfter(
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
   const legs = legsWith(heldLegs(d, portfolio, underlying), changes);
-  const cover = coverOfLegs(d, { portfolio, underlying, legs }, freeShares(portfolio, underlying));
+  const cover = coverOfLegs(d, underlying, legs, freeOf(portfolio, underlying));
   const lacking = portfolio.secured.get(underlying)?.lacking ?? Money.zero;
   const cash = Money.max(Money.ofUnits(securedCash(cover, securing) - lacking), Money.zero);
   const { shares, others } = cover;
@@ -155,17 +222,13 @@ function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): v
   if (
     next.cash === (before?.cash ?? 0) &&
     next.shares === (before?.shares ?? 0) &&
-    isSameShares(next.others, before?.others) &&
+    SharesOf.isSame(next.others, before?.others) &&
     next.lacking === before?.lacking
   )
     return;
   const { portfolioId } = portfolio.terms;
   d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
 }
-
-const isSameShares = (a: readonly SharesOf[] = [], b: readonly SharesOf[] = []): boolean =>
-  a.length === b.length &&
-  a.every(({ symbol, quantity }, index) => b[index]?.symbol === symbol && b[index].quantity === quantity);
 
 /** Reserves the collateral of all contracts that deliver these shares, after a change of the shares or of the contracts on them. */
 export function secureOptionsOver(d: Decision, portfolio: Portfolio, symbol: string): void {
@@ -192,8 +255,8 @@ export function excludedFromExercise(
 ): ReadonlyMap<string, number> {
   const kept = new Map<string, number>();
   let legs = heldLegs(d, portfolio, underlying);
-  const free = freeShares(portfolio, underlying);
-  const before = coverOfLegs(d, { portfolio, underlying, legs }, free);
+  const free = freeOf(portfolio, underlying);
+  const before = coverOfLegs(d, underlying, legs, free);
   const hasShorts = [...legs.values()].some(({ count }) => count < 0);
   // The series of the request comes after existing instructions.
   const symbols = [...legs.keys()].sort().filter((symbol) => symbol !== asked?.symbol);
@@ -204,7 +267,7 @@ export function excludedFromExercise(
     if (leg === undefined || wanted <= 0) continue;
     const without = (count: number): Legs => legsWith(legs, [{ contract: leg.contract, count: -count }]);
     const isFree = (count: number): boolean => {
-      const after = coverOfLegs(d, { portfolio, underlying, legs: without(count) }, free);
+      const after = coverOfLegs(d, underlying, without(count), free);
       return after.nakedCalls <= before.nakedCalls && after.cash <= before.cash;
     };
     const isCovering = hasShorts && portfolio.settings.portfolioType === 'CASH';
@@ -238,11 +301,7 @@ export function collateralHeld(
   portfolio: Portfolio,
   underlying: string,
 ): { readonly cover: OptionCollateral; readonly cash: Money } {
-  const cover = coverOfLegs(
-    d,
-    { portfolio, underlying, legs: heldLegs(d, portfolio, underlying) },
-    freeShares(portfolio, underlying),
-  );
+  const cover = coverOfLegs(d, underlying, heldLegs(d, portfolio, underlying), freeOf(portfolio, underlying));
   const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
   return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
 }
@@ -252,11 +311,7 @@ export function securedNow(d: Decision, portfolio: Portfolio, underlying: string
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
     return { cash: Money.zero, shares: Quantity.zero };
-  const cover = coverOfLegs(
-    d,
-    { portfolio, underlying, legs: heldLegs(d, portfolio, underlying) },
-    freeShares(portfolio, underlying),
-  );
+  const cover = coverOfLegs(d, underlying, heldLegs(d, portfolio, underlying), freeOf(portfolio, underlying));
   const required = Money.ofUnits(securedCash(cover, securing));
   const { shares, others } = cover;
   const covering = { shares, ...(others !== undefined && { others }) };
@@ -283,17 +338,14 @@ export function freeShares(portfolio: Portfolio, underlying: string, symbol = un
   return Quantity.ofUnits(Math.max(0, held - elsewhere - (reservedByOrders.shares.get(symbol) ?? 0)));
 }
 
-const coverOfLegs = (
-  d: Decision,
-  { portfolio, underlying, legs }: { portfolio: Portfolio; underlying: string; legs: Legs },
-  free: Quantity,
-): OptionCollateral =>
-  collateralOf(
-    legs.values(),
-    free,
-    (contract) => settlesAt(contract, d.rules.calendar),
-    (symbol) => freeShares(portfolio, underlying, symbol),
-  );
+/** Free shares without those of open orders. */
+const freeOf =
+  (portfolio: Portfolio, underlying: string): FreeShares =>
+  (symbol) =>
+    freeShares(portfolio, underlying, symbol);
+
+const coverOfLegs = (d: Decision, underlying: string, legs: Legs, free: FreeShares): OptionCollateral =>
+  collateralOf(legs.values(), free(underlying), (contract) => settlesAt(contract, d.rules.calendar), free);
 
 /** Contracts by symbol: each series once. */
 type Legs = ReadonlyMap<string, CollateralLeg>;

@@ -60,10 +60,11 @@ export function contractRequirement(
     cost,
     released,
     cover: Quantity.ofUnits(Math.max(change?.shares ?? 0, 0)),
+    coverOthers: d.rules.components === true ? change?.others : undefined,
     reserve: Money.max(Money.subtract(cost, released), Money.zero),
   };
   if (!isMargin) {
-    if (needs.reserve === 0 && needs.cover === 0) return undefined;
+    if (needs.reserve === 0 && needs.cover === 0 && needs.coverOthers === undefined) return undefined;
     return { isShortSale: !isDebit, ...needs, secured, effect: undefined };
   }
   const cash = isDebit ? Money.negate(paid) : Money.subtract(Money.downToCents(Money.negate(value)), charges);
@@ -75,7 +76,12 @@ export function contractRequirement(
   return { isShortSale, ...needs, secured, effect: headroom };
 }
 
-const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
+const NOTHING_SECURED = {
+  released: Money.zero,
+  secured: Money.zero,
+  cover: Quantity.zero,
+  coverOthers: undefined,
+};
 
 /**
  * True when an order opens contracts that no shares, cash or debit spread cover: below the minimum equity the broker lends nothing (D109).

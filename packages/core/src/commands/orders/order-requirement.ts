@@ -1,3 +1,4 @@
+import type { SharesOf } from '../../instruments/shares-of.js';
 import type { MarginExcess } from '../../orders/margin-excess.js';
 import type { OrderProgress, OrderTerms } from '../../orders/order.js';
 import type { Money } from '../../values/money.js';
@@ -18,6 +19,8 @@ export interface OrderRequirement {
   readonly secured: Money;
   /** Shares of the underlying to reserve as collateral of the calls it sells. */
   readonly cover: Quantity;
+  /** Shares of other symbols that those calls deliver too (D208). */
+  readonly coverOthers: readonly SharesOf[] | undefined;
   /** Margin impact, in a MARGIN portfolio. */
   readonly effect: MarginExcess | undefined;
 }

@@ -384,8 +384,9 @@ function acceptedOf(
     stopPrice,
   };
   const needs = orderRequirementOf(d, portfolio, request, open, covering);
-  const { reserved, takes, cover } = setAsideFor(needs);
+  const { reserved, takes, cover, coverOthers } = setAsideFor(needs);
   if (cover > 0) accepted.cover = cover;
+  if (coverOthers !== undefined) accepted.coverOthers = coverOthers;
   if (reserved > 0) accepted.reserved = reserved;
   if (!MarginExcess.isNone(takes)) accepted.takes = takes;
   return { accepted, needs };

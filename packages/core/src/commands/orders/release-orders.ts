@@ -30,7 +30,8 @@ export function releaseOrders(
       .findLast(({ terms, progress }) =>
         symbolsTraded(terms).includes(symbol)
           ? progress.reservedQuantity !== 0
-          : terms.underlying === symbol && progress.cover !== 0,
+          : (terms.underlying === symbol && progress.cover !== 0) ||
+            progress.coverOthers?.some((one) => one.symbol === symbol) === true,
       );
     if (newest === undefined) return;
     endOrder(d, newest, { transition: 'CANCELED', cancelReason });

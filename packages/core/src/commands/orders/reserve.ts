@@ -2,6 +2,7 @@ import type { Decision } from '../../decision.js';
 import { orderCharges } from '../../fees/order-charges.js';
 import { isForShares, valueOf } from '../../instruments/instrument.js';
 import type { Tradable } from '../../instruments/instrument.js';
+import { SharesOf } from '../../instruments/shares-of.js';
 import { effectOf, marginRequiredBy } from '../../margin/effect.js';
 import type { MarginTrade } from '../../margin/effect.js';
 import { marginRefusal } from '../../margin/gate.js';
@@ -24,7 +25,12 @@ import type { CollateralChange } from '../options/secure-options.js';
 import { sizeAtTouch } from './notional.js';
 import { worstPrice } from './worst-price.js';
 
-const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
+const NOTHING_SECURED = {
+  released: Money.zero,
+  secured: Money.zero,
+  cover: Quantity.zero,
+  coverOthers: undefined,
+};
 
 /**
  * Requirement of the rest of an opening order at its worst price (D30, D108). `undefined` for closing orders, which need shares and no
@@ -88,6 +94,7 @@ export const setAsideFor = (needs: OrderRequirement | undefined): SetAside => ({
   reserved: needs?.reserve ?? Money.zero,
   takes: needs?.effect === undefined ? MarginExcess.none : marginRequiredBy(needs.effect),
   cover: needs?.cover ?? Quantity.zero,
+  coverOthers: needs?.coverOthers,
 });
 
 /** Changed fields of a reservation, for the event of an order's move. */
@@ -95,6 +102,8 @@ export function setAsideChanges(before: SetAside, after: SetAside): ProgressChan
   const changes: Mutable<ProgressChanges> = {};
   if (after.reserved !== before.reserved) changes.reserved = after.reserved;
   if (after.cover !== before.cover) changes.cover = after.cover;
+  if (!SharesOf.isSame(after.coverOthers, before.coverOthers))
+    changes.coverOthers = after.coverOthers ?? null;
   if (!MarginExcess.isNone(MarginExcess.subtract(after.takes, before.takes))) changes.takes = after.takes;
   return changes;
 }
@@ -109,9 +118,10 @@ export function setAsideAfter(
   const { terms, progress } = order;
   const needs = isSetAside(progress) ? orderRequirementOf(d, portfolio, terms, adjusted) : undefined;
   if (needs === undefined) return progress;
-  const { reserved, takes, cover } = setAsideFor(needs);
+  const { reserved, takes, cover, coverOthers } = setAsideFor(needs);
   return {
     cover,
+    coverOthers,
     reserved: Money.min(reserved, progress.reserved),
     takes: {
       initial: Money.min(takes.initial, progress.takes.initial),

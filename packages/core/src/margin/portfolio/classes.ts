@@ -150,12 +150,14 @@ function riskLegOf(
     const { leverageFactor } = instrument;
     const underlyingClass = classes.get(symbol) ?? underlyingClassOf(instrument);
     const sized = { quantity, multiplier, price, leverageFactor };
-    return { kind: 'STOCK', symbol, underlying: symbol, underlyingClass, ...sized };
+    return { kind: 'STOCK', symbol, underlying: symbol, underlyingClass, ...sized, hasOthers: undefined };
   }
   if (instrument.assetClass !== 'OPTION') throw new RangeError(`${symbol} is no security`);
   const { underlying, underlyingClass } = instrument;
   const { leverageFactor } = values.underlying(underlying);
-  return { kind: 'OPTION', symbol, underlying, underlyingClass, quantity, multiplier, price, leverageFactor };
+  const hasOthers = values.hasOthers(instrument);
+  const sized = { quantity, multiplier, price, leverageFactor };
+  return { kind: 'OPTION', symbol, underlying, underlyingClass, ...sized, hasOthers };
 }
 
 /** Contract with an unknown underlying: a long one requires its value, a short one that of its strike as well. */

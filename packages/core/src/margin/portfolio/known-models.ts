@@ -1,12 +1,13 @@
 import type { Conditions } from '../../options/model/conditions.js';
 import type { OptionTerms } from '../../options/model/option-terms.js';
+import type { ClassMove } from './risk-legs.js';
 import type { Price } from '../../values/price.js';
 
 /** An option of a book with the model inputs of its values. */
 export interface ModeledOption {
   readonly terms: OptionTerms;
   /** Conditions of its series after a move of the underlying, now or on the next day. */
-  readonly conditionsAt: (move: number, tradingDays: number) => Conditions;
+  readonly conditionsAt: (move: number, tradingDays: number, ofClass?: ClassMove) => Conditions;
   readonly volatility: number;
   /** Values computed so far: by the move of the underlying, and with more shifts by all of them. */
   readonly values: Map<number | string, Price>;

@@ -19,6 +19,8 @@ export interface RiskLeg {
   readonly price: Price;
   /** Leverage factor of the stock or of an option's underlying; negative for an inverse fund. */
   readonly leverageFactor: number;
+  /** True for a contract that delivers shares of other symbols too, which move by themselves. */
+  readonly hasOthers?: true | undefined;
 }
 
 /** A move in 150,000ths: fifths and thirds of a hundredth of a percent are whole. */
@@ -31,7 +33,28 @@ export const moveOf = (bps: number, numerator: number, denominator: number): Mov
  * Model value of an option per share after a move of its underlying alone. With no move it is the current model
  * value, the base of gains and losses (D115). Rounded to 10^-8 (D71).
  */
-export type Revaluation = (leg: RiskLeg, move: Move) => Price;
+export type Revaluation = (leg: RiskLeg, move: Move, ofClass?: ClassMove) => Price;
+
+/** Move of a class, from which those of other shares that a contract delivers follow. */
+export interface ClassMove {
+  readonly move: Move;
+  /** True when these move in the other direction. */
+  readonly isOpposed: boolean;
+}
+
+/**
+ * Gains of positions of one class at a point. Other shares that a contract delivers move by their own class's range, all with the class or
+ * all against it, whichever is worse: one class is no hedge of another.
+ */
+export function gainsOf(
+  legs: readonly RiskLeg[],
+  gain: (leg: RiskLeg, isOpposed: boolean) => number,
+): number {
+  const together = legs.reduce((sum, leg) => sum + gain(leg, false), 0);
+  if (!legs.some(({ hasOthers }) => hasOthers === true)) return together;
+  const opposed = legs.reduce((sum, leg) => sum + gain(leg, true), 0);
+  return Math.min(together, opposed);
+}
 
 /** One point of a risk array. */
 export interface RiskPoint {
@@ -59,7 +82,7 @@ export const legMove = (move: Move, { leverageFactor }: RiskLeg): Move =>
   Math.max(0 - WHOLE_MOVE, Math.round(move * leverageFactor));
 
 /** Gain or loss of a position after a move of its class. */
-export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
+export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation, isOpposed = false): number {
   const own = legMove(move, leg);
   if (leg.kind !== 'OPTION') {
     const value = Money.ofUnits(multiplyDivide(leg.price, leg.quantity, 1e10, 'half-up'));
@@ -70,7 +93,8 @@ export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
       'half-up',
     );
   }
-  const change = revalue(leg, own) - revalue(leg, 0);
+  const moved = leg.hasOthers === true ? revalue(leg, own, { move, isOpposed }) : revalue(leg, own);
+  const change = moved - revalue(leg, 0);
   const multiplier = Math.round(leg.multiplier * 1e6);
   // Whole contracts of whole multipliers: the same quotient in smaller numbers.
   if (leg.quantity % 1e6 === 0 && multiplier % 1e6 === 0)

@@ -1,7 +1,7 @@
 import { TradingDate } from '../../values/trading-date.js';
 
 /** Scenario range of a class, down and up, in hundredths of a percent. */
-interface Range {
+export interface Range {
   readonly down: number;
   readonly up: number;
 }

@@ -1,5 +1,5 @@
 import { Money } from '../../values/money.js';
-import { gainOf, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
+import { gainOf, gainsOf, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
 import type { Revaluation, RiskGroup, RiskLeg, RiskPoint, RiskRequirement } from './risk-legs.js';
 import type { RiskParameters } from './risk-parameters.js';
 import { sumOf } from './tims.js';
@@ -29,6 +29,16 @@ export function simpleRequirementOf(
   return { requirement: sumOf(groups.map(({ requirement }) => requirement)), groups };
 }
 
+/** The range of an underlying. */
+export function simpleRange(
+  underlying: string,
+  isBroad: boolean,
+  { simple }: Pick<RiskParameters, 'simple'>,
+): number {
+  if (VOLATILITY_INDICES.has(underlying)) return simple.volatilityIndex;
+  return isBroad ? simple.broadIndex : simple.stock;
+}
+
 function groupOf(
   underlying: string,
   legs: readonly RiskLeg[],
@@ -36,11 +46,10 @@ function groupOf(
   revalue: Revaluation,
 ): RiskGroup {
   const isBroad = legs.some(({ underlyingClass }) => underlyingClass === 'BROAD_INDEX');
-  const ofClass = isBroad ? simple.broadIndex : simple.stock;
-  const range = VOLATILITY_INDICES.has(underlying) ? simple.volatilityIndex : ofClass;
+  const range = simpleRange(underlying, isBroad, { simple });
   const points = POINTS.map((point): RiskPoint => {
     const move = moveOf(range, point, 3);
-    const pnl = legs.reduce((sum, leg) => sum + gainOf(leg, move, revalue), 0);
+    const pnl = gainsOf(legs, (leg, isOpposed) => gainOf(leg, move, revalue, isOpposed));
     return { underlying, priceMove: move / WHOLE_MOVE, pnl: Money.ofUnits(pnl) };
   });
   const worst = points.reduce((most, { pnl }) => Math.max(most, 0 - pnl), 0);

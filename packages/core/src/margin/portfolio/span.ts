@@ -3,8 +3,8 @@ import type { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide, multiplyTwiceDivide } from '../../values/scaled.js';
 import type { TradingDate } from '../../values/trading-date.js';
-import { legMove, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
-import type { Move, RiskLeg, RiskPoint } from './risk-legs.js';
+import { gainsOf, legMove, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
+import type { ClassMove, Move, RiskLeg, RiskPoint } from './risk-legs.js';
 import type { RiskParameters } from './risk-parameters.js';
 
 /** One held delivery month. */
@@ -27,6 +27,8 @@ export interface Shift {
   /** Relative change of the volatility, in hundredths of a percent: 2500 = a quarter more. */
   readonly volatilityBps: number;
   readonly tradingDays: number;
+  /** For contracts that deliver other shares too. */
+  readonly ofClass?: ClassMove;
 }
 
 /** Model value of an option per share after a shift, rounded to 10^-8; without a shift the current model value. */
@@ -175,6 +177,9 @@ function spreadCharge(months: readonly FutureLeg[]): Money {
   }
 }
 
+/** The scan range of stock or an index, and of the options on it. */
+export const spanRange = (isBroad: boolean): number => (isBroad ? SPAN_RANGE.broadIndex : SPAN_RANGE.stock);
+
 export function securitiesOf(
   underlying: string,
   legs: readonly RiskLeg[],
@@ -182,10 +187,10 @@ export function securitiesOf(
   valueOf: ShiftedValue,
 ): SpanGroup {
   const isBroad = legs.some(({ underlyingClass }) => underlyingClass === 'BROAD_INDEX');
-  const range = isBroad ? SPAN_RANGE.broadIndex : SPAN_RANGE.stock;
+  const range = spanRange(isBroad);
   const points = SCENARIOS.map(({ thirds, volatilityBps, weightBps }): SpanPoint => {
     const move = moveOf(range, thirds, 3);
-    const gain = legs.reduce((sum, leg) => sum + gainOf(leg, move, volatilityBps, valueOf), 0);
+    const gain = gainsOf(legs, (leg, isOpposed) => gainOf(leg, { move, isOpposed }, volatilityBps, valueOf));
     return {
       underlying,
       priceMove: move / WHOLE_MOVE,
@@ -208,11 +213,16 @@ export function securitiesOf(
 const worstOf = (points: readonly SpanPoint[]): Money =>
   points.reduce((worst, { pnl }) => Money.max(worst, Money.negate(pnl)), Money.zero);
 
-function gainOf(leg: RiskLeg, move: Move, volatilityBps: number, valueOf: ShiftedValue): number {
-  const own = legMove(move, leg);
+function gainOf(leg: RiskLeg, ofClass: ClassMove, volatilityBps: number, valueOf: ShiftedValue): number {
+  const own = legMove(ofClass.move, leg);
   const factor = Math.round(leg.multiplier * 1e6);
   if (leg.kind === 'OPTION') {
-    const shifted = valueOf(leg, { move: own, volatilityBps, tradingDays: 1 });
+    const shifted = valueOf(leg, {
+      move: own,
+      volatilityBps,
+      tradingDays: 1,
+      ...(leg.hasOthers === true && { ofClass }),
+    });
     return multiplyTwiceDivide(shifted - valueOf(leg, STILL), leg.quantity, factor, 1e16, 'half-up');
   }
   const value = multiplyTwiceDivide(leg.price, leg.quantity, factor, 1e16, 'half-up');

@@ -1,7 +1,7 @@
 import { Money } from '../../values/money.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import type { MarginClass, RiskParameters } from './risk-parameters.js';
-import { gainOf, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
+import { gainOf, gainsOf, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
 import type { Move, Revaluation, RiskGroup, RiskLeg, RiskPoint, RiskRequirement } from './risk-legs.js';
 
 /** Ten points, five down and five up, in fifths of the range. */
@@ -65,7 +65,7 @@ function groupOf(
     let gains = 0;
     for (const { of, legs } of classes) {
       const move = moveAt(of, point);
-      const pnl = legs.reduce((sum, leg) => sum + gainOf(leg, move, revalue), 0);
+      const pnl = gainsOf(legs, (leg, isOpposed) => gainOf(leg, move, revalue, isOpposed));
       if (pnl < 0) losses -= pnl;
       else gains += pnl;
       points.push({ underlying: of.name, priceMove: move / WHOLE_MOVE, pnl: Money.ofUnits(pnl) });

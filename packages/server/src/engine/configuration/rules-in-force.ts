@@ -26,15 +26,17 @@ export async function keepRules(registry: ListStore, rules: Rules): Promise<Rule
 type ListStore = Pick<Registry, 'setting' | 'saveSetting'>;
 
 /** Options that a simulation chose at its creation. */
-export function optionsOf({ earlyAssignment, scripts, luld, shortSaleRestriction }: Options): Options {
+export function optionsOf(chosen: Options): Options {
+  const { earlyAssignment, scripts, luld, shortSaleRestriction, components } = chosen;
   return {
     ...(earlyAssignment !== undefined && { earlyAssignment }),
     ...(scripts !== undefined && { scripts }),
     ...(luld !== undefined && { luld }),
     ...(shortSaleRestriction !== undefined && { shortSaleRestriction }),
+    ...(components !== undefined && { components }),
   };
 }
-type Options = Pick<Rules, 'earlyAssignment' | 'scripts' | 'luld' | 'shortSaleRestriction'>;
+type Options = Pick<Rules, 'earlyAssignment' | 'scripts' | 'luld' | 'shortSaleRestriction' | 'components'>;
 
 /** Lists are shared between simulations and never change: each is written out and hashed once. */
 const digests = new WeakMap<object, string>();

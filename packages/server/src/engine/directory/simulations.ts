@@ -1652,6 +1652,7 @@ function rulesFor(
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
     ...optionsOf(config),
+    components: true,
   };
 }
 

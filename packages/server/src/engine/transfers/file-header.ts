@@ -70,6 +70,7 @@ const options = { earlyAssignment, scripts: on, luld: on, shortSaleRestriction: 
 
 const rules = closedObject<RulesInForce>({
   ...options,
+  components: on,
   calendar,
   quoteMaxAgeMs: optionally(sequence),
   marketCollarBps: sequence,

@@ -4,7 +4,6 @@ import {
   type BrokerConfiguration,
   canonicalSymbol,
   type ClassOf,
-  type Delivering,
   flagLacking,
   hasSameOthers,
   type Holding,
@@ -121,15 +120,12 @@ export function hypotheticalBook(
   const house = houseOf(brokers, body.brokerId);
   if (house === undefined) return refuse(400, `brokerId must be one of ${[...brokers.keys()].join(', ')}`);
   const holdings: Holding[] = [];
-  const delivering: Delivering = [];
   const underlyings = new Map<string, Underlying>();
   for (const [symbol, instrument] of held) {
     const quantity = quantities.get(symbol) ?? Quantity.zero;
     const mark = prices.get(symbol);
     if (mark === undefined) continue;
     const isOption = instrument.assetClass === 'OPTION';
-    if (isOption && instrument.others !== undefined)
-      delivering.push({ place: holdings.length, contract: instrument });
     const valued = isOption ? withOthersInCash(instrument, (one) => prices.get(one)) : instrument;
     holdings.push({ instrument: valued, quantity, mark });
     if (instrument.assetClass !== 'OPTION') continue;
@@ -140,8 +136,16 @@ export function hypotheticalBook(
       leverageFactor: stock?.assetClass === 'EQUITY' ? stock.leverageFactor : 1,
       dividends: brokerage.options.dividendsOn(underlying),
     });
+    for (const other of instrument.others ?? []) {
+      const shares = brokerage.instrument(other.symbol, now);
+      underlyings.set(other.symbol, {
+        price: prices.get(other.symbol),
+        leverageFactor: shares?.assetClass === 'EQUITY' ? shares.leverageFactor : 1,
+        dividends: [],
+      });
+    }
   }
-  flagLacking(holdings, delivering, (symbol) => quantities.get(symbol) ?? 0);
+  flagLacking(holdings, (symbol) => quantities.get(symbol) ?? Quantity.zero);
   return {
     marginType: body.marginType,
     engine: body.portfolioMarginEngineType,
@@ -152,6 +156,7 @@ export function hypotheticalBook(
     underlyings,
     volatilities: volatilitiesOf(body.volatilities ?? {}, today, held),
     rate: brokerage.rules.riskFreeRate,
+    components: true,
   };
 }
 
