@@ -253,7 +253,9 @@ export class Auditor {
       case 'CompetitionPhaseChanged':
       case 'CompetitionMarked':
       case 'CompetitionHigh':
+      case 'EntryAdded':
       case 'EntryRemoved':
+      case 'CompetitionSettled':
         return;
     }
   }
