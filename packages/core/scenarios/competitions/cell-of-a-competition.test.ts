@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CompetitionResult } from '../../src/competitions/competition.js';
 import { Brokerage } from '../../src/brokerage.js';
+import { saveState } from '../../src/saved-state.js';
+import type { SavedState } from '../../src/saved-state.js';
 import { TestMarket } from '../../src/testing/market.js';
 import { Instant } from '../../src/values/instant.js';
 
@@ -74,7 +76,7 @@ describe('the cell of a competition', () => {
     m.execute<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase: 'FINISHED' });
     m.execute<'SettleCompetition'>({ type: 'SettleCompetition', result: RESULT });
     const { rules, state } = m.brokerage;
-    const saved = JSON.parse(JSON.stringify(m.brokerage.save())) as ReturnType<Brokerage['save']>;
+    const saved = JSON.parse(JSON.stringify(saveState(state))) as SavedState;
     expect(Brokerage.restore(rules, saved).state.competition).toEqual(state.competition);
   });
 });
