@@ -1,6 +1,6 @@
 /** The process that bench/recovery.ts kills: fills a data directory with open orders and many records, and continues until it is ended. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Simulation } from '../packages/server/dist/engine/simulation.js';
+import type { Simulation } from '../packages/server/dist/engine/simulation/simulation.js';
 import { keepFull } from './measure.js';
 import { fillingOrder, restingOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';

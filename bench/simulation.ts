@@ -3,7 +3,7 @@ import { Instant } from '@sandpit/core';
 import { compose } from '../packages/server/dist/compose.js';
 import type { Composition } from '../packages/server/dist/compose.js';
 import { readSettings } from '../packages/server/dist/config.js';
-import type { Simulation } from '../packages/server/dist/engine/simulation.js';
+import type { Simulation } from '../packages/server/dist/engine/simulation/simulation.js';
 import { openPortfolio, quoteOf } from './orders.js';
 
 /** Real time, quotes that are pushed, a market that never closes: orders fill at once at any hour. */

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Ids } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
-import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
-import type { RecordedCommand } from '../packages/server/src/engine/record-text.js';
+import type { SimulationConfig } from '../packages/server/src/engine/directory/simulations.js';
+import type { RecordedCommand } from '../packages/server/src/engine/records/record-text.js';
 
 /**
  * Files of a data directory, and its journal read with SQL and JSON alone. The rigs know the names of files and tables from here only, and

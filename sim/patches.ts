@@ -6,7 +6,7 @@ export interface Patch {
   readonly to: string;
 }
 
-const SCHEDULE = 'server/dist/engine/checkpoint-schedule.js';
+const SCHEDULE = 'server/dist/engine/recovery/checkpoint-schedule.js';
 
 /** Checkpoints every so many records, so that short runs have some. */
 export const checkpointsEvery = (records: number): readonly Patch[] => [

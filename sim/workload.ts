@@ -1,6 +1,6 @@
 import { announcementOf, Instant, Money, Price, Quantity, TradingDate } from '@sandpit/core';
 import type { CorporateAction, GoodTill, OrderChanges, OrderRequest, Quote, Requester } from '@sandpit/core';
-import type { Simulation } from '../packages/server/src/engine/simulation.js';
+import type { Simulation } from '../packages/server/src/engine/simulation/simulation.js';
 import type { Chance } from './chance.js';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'KO', 'F', 'SPY', 'NVDA', 'TQQQ', 'JPM'] as const;

@@ -20,7 +20,7 @@ const PROGRAMS = [
   'packages/server/dist/main.js',
 ];
 const IMPORTED_BY_THREADS = [
-  'packages/server/dist/engine/checkpoint.js',
+  'packages/server/dist/engine/recovery/checkpoint.js',
   'packages/server/dist/store/sqlite/history/past-source.js',
   'packages/server/dist/store/postgres/past-source.js',
 ];

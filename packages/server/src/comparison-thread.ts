@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { calendarById } from '@sandpit/core';
 import { lowerPriority, NICE_OF_BATCHES, unconnectedFeedOpener } from './compose.js';
-import { ComparisonRun } from './engine/comparison-run.js';
+import { ComparisonRun } from './engine/comparisons/comparison-run.js';
 import type {
   ComparedPast,
   ComparisonThreadData,
@@ -10,7 +10,7 @@ import type {
   JournalPart,
   RecordLine,
   ToComparisonThread,
-} from './engine/comparison.js';
+} from './engine/comparisons/comparison.js';
 import type { PastJournal, PastModule } from './store/past.js';
 import { STOP } from './store/stop-flag.js';
 

@@ -5,12 +5,17 @@ import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
 import { Cluster } from './cluster/cluster.js';
 import type { Settings } from './config.js';
-import { standbyFrom } from './engine/checkpoint.js';
-import { FolderInMemory, FolderOnDisk } from './engine/import-folder.js';
-import type { DurableRecord } from './engine/records.js';
-import { LIVE_MAX_AGE_MS, NoLiveRecording, NoLiveSource, Simulations } from './engine/simulations.js';
-import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
-import { MachineTime } from './engine/machine-time.js';
+import { standbyFrom } from './engine/recovery/checkpoint.js';
+import { FolderInMemory, FolderOnDisk } from './engine/transfers/import-folder.js';
+import type { DurableRecord } from './engine/records/records.js';
+import {
+  LIVE_MAX_AGE_MS,
+  NoLiveRecording,
+  NoLiveSource,
+  Simulations,
+} from './engine/directory/simulations.js';
+import type { SharedDependencies, SimulationConfig } from './engine/directory/simulations.js';
+import { MachineTime } from './engine/clocks/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
 import { AssetList } from './feeds/live/asset-list.js';

@@ -19,7 +19,7 @@ import {
   validateTexts,
 } from '@sandpit/protocol';
 import { DIALECT_NAMES, type DialectName, isDialectName } from './dialect-names.js';
-import { defaultCalendar } from './engine/default-calendar.js';
+import { defaultCalendar } from './engine/configuration/default-calendar.js';
 import type { Feed } from './feeds/feed.js';
 import { isRange } from './http/connections.js';
 import { instantOf } from './http/translate/instants.js';

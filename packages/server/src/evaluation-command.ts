@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { standbyFrom } from './engine/checkpoint.js';
+import { standbyFrom } from './engine/recovery/checkpoint.js';
 import type { ScoreRule } from './evaluations/definition.js';
 import { UNVERIFIED, verifyEvaluation } from './evaluations/verify-evaluation.js';
 import { evaluationReader } from './http/evaluation-reader.js';

@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { stateHash } from '@sandpit/core';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { verifyJournal } from './engine/verify.js';
+import { verifyJournal } from './engine/recovery/verify.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { inDirectory } from './testing/server-process.js';
 import { startSimulations } from './testing/simulations.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, expect, it } from 'vitest';
-import { mainOf } from './engine/simulations.js';
+import { mainOf } from './engine/directory/simulations.js';
 import { migrateStore } from './migrate-store.js';
 import { openAnyStore, openStore } from './open-store.js';
 import { StoreInUse } from './store/journal.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as later } from 'node:timers/promises';
-import { mainOf, MAIN } from './engine/cell-names.js';
-import type { KeptConfig } from './engine/simulation-config.js';
+import { mainOf, MAIN } from './engine/values/cell-names.js';
+import type { KeptConfig } from './engine/configuration/simulation-config.js';
 import type { JournalRecord } from './store/journal.js';
 import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
 import type { ForkBeginning, Registry, SimulationEntry } from './store/registry.js';

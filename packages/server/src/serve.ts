@@ -12,7 +12,7 @@ import type { Composition } from './compose.js';
 import type { Beginnings } from './beginnings.js';
 import { BadSetting, type Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
-import { Tenants } from './engine/tenants.js';
+import { Tenants } from './engine/transfers/tenants.js';
 import { EXIT } from './exit-codes.js';
 import { loadDialects } from './dialects.js';
 import { createApp } from './http/app.js';

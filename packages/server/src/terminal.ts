@@ -1,6 +1,6 @@
 /** Output of a server that was started on a terminal: a line for each order, fill and refusal. */
 import { type OrderSnapshot, Price, Quantity, refusalText, rejectionText, tradedBy } from '@sandpit/core';
-import type { DurableRecord } from './engine/records.js';
+import type { DurableRecord } from './engine/records/records.js';
 import type { Refused } from './http/reply.js';
 
 const VERBS = {

@@ -1,6 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { Instrument } from '@sandpit/core';
-import type { Simulations } from '../engine/simulations.js';
+import type { Simulations } from '../engine/directory/simulations.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';

@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { CompetitionPoint } from '@sandpit/core';
-import { exportSimulation } from '../engine/export.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { exportSimulation } from '../engine/transfers/export.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { Store } from '../store/store.js';
 import type { Scoring } from './leaderboard.js';
 import type { CompetitionNote, EarlierResult, EntryNote } from './notes.js';

@@ -8,10 +8,10 @@ import type {
   Instant,
   Tier,
 } from '@sandpit/core';
-import { beginningDigest, FirstCommandRefused } from '../engine/first-records.js';
-import { foldedName } from '../engine/folded-name.js';
-import type { Simulation } from '../engine/simulation.js';
-import type { Simulations } from '../engine/simulations.js';
+import { beginningDigest, FirstCommandRefused } from '../engine/recovery/first-records.js';
+import { foldedName } from '../engine/values/folded-name.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import type { Simulations } from '../engine/directory/simulations.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { drawnFrom, exportCompetition } from './competition-file.js';

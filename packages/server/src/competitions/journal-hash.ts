@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { exportSimulation } from '../engine/export.js';
-import { LineChain } from '../engine/simulation-file.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { exportSimulation } from '../engine/transfers/export.js';
+import { LineChain } from '../engine/transfers/simulation-file.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { Store } from '../store/store.js';
 import type { ShownCompetition } from './notes.js';
 

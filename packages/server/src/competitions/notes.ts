@@ -8,7 +8,7 @@ import type {
   PortfolioType,
   Tier,
 } from '@sandpit/core';
-import type { MaskParts, WantedSimulation } from '../engine/simulation-config.js';
+import type { MaskParts, WantedSimulation } from '../engine/configuration/simulation-config.js';
 import type { Registry } from '../store/registry.js';
 import { byName } from './leaderboard.js';
 import type { LeaderboardRow, Scoring } from './leaderboard.js';

@@ -16,10 +16,10 @@ import type {
   Outcome,
   Portfolio,
 } from '@sandpit/core';
-import type { MaskParts } from '../engine/simulation-config.js';
-import type { Simulation } from '../engine/simulation.js';
+import type { MaskParts } from '../engine/configuration/simulation-config.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
 import type { Feed } from '../feeds/feed.js';
-import { Slice } from '../engine/slice.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import { CompetitionRefused } from './errors.js';
 import { rankingOf } from './leaderboard.js';
 import type { LeaderboardRow, Standing } from './leaderboard.js';

@@ -4,13 +4,13 @@
  */
 import { TradingDate } from '@sandpit/core';
 import type { Competition, PortfolioTerms } from '@sandpit/core';
-import { BeginningDigest } from '../engine/first-records.js';
-import { maskedConfig, movedBy } from '../engine/masked-config.js';
-import type { MaskParts } from '../engine/simulation-config.js';
-import { listName } from '../engine/rules-in-force.js';
-import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
-import type { FiledConfig, FiledSimulation } from '../engine/file-header.js';
-import { verifyRecords } from '../engine/verify.js';
+import { BeginningDigest } from '../engine/recovery/first-records.js';
+import { maskedConfig, movedBy } from '../engine/configuration/masked-config.js';
+import type { MaskParts } from '../engine/configuration/simulation-config.js';
+import { listName } from '../engine/configuration/rules-in-force.js';
+import { linesOfFile, SimulationFileReader } from '../engine/transfers/simulation-file.js';
+import type { FiledConfig, FiledSimulation } from '../engine/transfers/file-header.js';
+import { verifyRecords } from '../engine/recovery/verify.js';
 import type { JournalRecord } from '../store/journal.js';
 import { drawnFrom, filedEquity, FORMAT } from './competition-file.js';
 import type { CompetitionHeader, FiledEntry } from './competition-file.js';

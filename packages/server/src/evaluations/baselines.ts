@@ -11,7 +11,7 @@ import {
   uniform,
 } from '@sandpit/core';
 import type { Brokerage, OrderRequest, Portfolio, Tier } from '@sandpit/core';
-import type { Simulation } from '../engine/simulation.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
 import type { BaselineName } from './definition.js';
 
 /** Symbols that a baseline trades. */

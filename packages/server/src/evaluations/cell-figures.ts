@@ -9,7 +9,7 @@ import type {
   OutcomeMatch,
   Portfolio,
 } from '@sandpit/core';
-import type { Payload } from '../engine/record-text.js';
+import type { Payload } from '../engine/records/record-text.js';
 import type { WhichPositions } from './assertion.js';
 
 /** Units of the core in one dollar, and in one share. A single division gives the double nearest to the decimal, as JSON does. */

@@ -2,8 +2,8 @@
  * The file of an evaluation whose cells have all ended (D210): lines of JSON. The first describes the evaluation, a line for each row of its
  * matrix follows, then the file of each cell's simulation (D170). Rows and simulations are in the order of the cells of `entries`.
  */
-import { exportSimulation } from '../engine/export.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { exportSimulation } from '../engine/transfers/export.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { Store } from '../store/store.js';
 import {
   EVALUATION_FORMAT,

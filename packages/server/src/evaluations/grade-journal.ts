@@ -1,7 +1,7 @@
 import { type Brokerage, Instant, type Rules } from '@sandpit/core';
-import { applyPayload, begin, type Origin } from '../engine/recovery.js';
-import { payloadOf } from '../engine/record-text.js';
-import { Slice } from '../engine/slice.js';
+import { applyPayload, begin, type Origin } from '../engine/recovery/recovery.js';
+import { payloadOf } from '../engine/records/record-text.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import type { JournalRecords } from '../store/journal.js';
 import type { Task } from './assertion.js';
 import type { TaskResult } from './definition.js';

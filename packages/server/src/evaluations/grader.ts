@@ -4,7 +4,7 @@
  */
 import { canonicalSymbol } from '@sandpit/core';
 import type { Brokerage, Calendar, Instant, OutcomeMatch, Quantity } from '@sandpit/core';
-import type { Payload } from '../engine/record-text.js';
+import type { Payload } from '../engine/records/record-text.js';
 import type { AmountBounds, Assertion, Condition, OrderMatch, Task, WhichPositions } from './assertion.js';
 import { CellFigures } from './cell-figures.js';
 import type { TaskFailure, TaskResult } from './definition.js';

@@ -2,13 +2,13 @@
  * Verification of the file of an evaluation (D210). Every journal in it is executed and graded again; rows, summary, pairs and hashes are
  * computed again and compared with the file.
  */
-import { originOf } from '../engine/simulation-config.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { originOf } from '../engine/configuration/simulation-config.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { SimulationInForce } from '../competitions/verify-competition.js';
-import type { FiledConfig } from '../engine/file-header.js';
-import { listName, rulesNamed } from '../engine/rules-in-force.js';
-import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
-import { verifyRecords } from '../engine/verify.js';
+import type { FiledConfig } from '../engine/transfers/file-header.js';
+import { listName, rulesNamed } from '../engine/configuration/rules-in-force.js';
+import { linesOfFile, SimulationFileReader } from '../engine/transfers/simulation-file.js';
+import { verifyRecords } from '../engine/recovery/verify.js';
 import type { JournalRecord } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import type {

@@ -4,8 +4,8 @@
  */
 import { type OperationId, type Route, routes, type Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Simulation } from '../engine/simulation.js';
-import { MAIN, type Simulations } from '../engine/simulations.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { MAIN, type Simulations } from '../engine/directory/simulations.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { addressOf, networkOf } from './cluster/client-address.js';
 import type { Effect } from './cluster/request-tenant.js';

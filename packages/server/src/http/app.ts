@@ -11,10 +11,10 @@ import fastify, {
 } from 'fastify';
 import { Competitions } from '../competitions/competitions.js';
 import { Evaluations } from '../evaluations/evaluations.js';
-import { type CompareHere, Comparisons } from '../engine/comparisons.js';
+import { type CompareHere, Comparisons } from '../engine/comparisons/comparisons.js';
 import { Invitations } from '../invitations/invitations.js';
-import { LONG_WORK } from '../engine/long-work.js';
-import { RequirementWorkers } from '../engine/requirement-workers.js';
+import { LONG_WORK } from '../engine/scheduling/long-work.js';
+import { RequirementWorkers } from '../engine/scheduling/requirement-workers.js';
 import { KeyGrants } from './dialects/key-grants.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';

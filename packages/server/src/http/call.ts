@@ -1,7 +1,7 @@
 import type { Command, Outcome } from '@sandpit/core';
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, routes } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Simulation } from '../engine/simulation.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
 import { Answer } from './answer.js';
 import type { Principal } from './auth.js';
 import type { PendingAnswer } from './idempotency.js';

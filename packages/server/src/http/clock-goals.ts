@@ -1,9 +1,9 @@
 /** Goals of an advance of a manual clock: an instant, or the next event of a kind (D174). */
 import { Instant, marketHours, type Quote, symbolsTraded } from '@sandpit/core';
 import type { AdvanceClockBody } from '@sandpit/protocol';
-import type { Pace } from '../engine/slice.js';
-import type { Simulation } from '../engine/simulation.js';
-import type { Step } from '../engine/step.js';
+import type { Pace } from '../engine/scheduling/slice.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import type { Step } from '../engine/simulation/step.js';
 import { type Answer, refuse } from './answer.js';
 import { afterDuration, instantOf } from './translate/instants.js';
 

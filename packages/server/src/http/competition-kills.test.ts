@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { executeFile, headerProblems } from '../competitions/verify-competition.js';
-import { payloadOf } from '../engine/record-text.js';
+import { payloadOf } from '../engine/records/record-text.js';
 import { contest } from '../testing/competitions.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../testing/server-process.js';
 import { type Body, orderBody } from '../testing/test-app.js';

@@ -9,7 +9,7 @@ import {
   UNVERIFIED,
   verifyCompetition,
 } from '../competitions/verify-competition.js';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import { contest } from '../testing/competitions.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
 import { settingsFiled } from './translate/competitions.js';

@@ -1,7 +1,7 @@
 /** Lists as CSV (D190): RFC 4180, UTF-8 without a byte order mark. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Slice } from '../engine/slice.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import { beginStream, writeToStream } from './reply.js';
 
 export type Cell = string | number | boolean | undefined;

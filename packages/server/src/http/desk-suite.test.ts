@@ -2,8 +2,8 @@
 import { calendarById, Instant } from '@sandpit/core';
 import { EvaluationTask, validateBody } from '@sandpit/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listsFor, rulesNamed } from '../engine/rules-in-force.js';
-import { type KeptConfig, originOf } from '../engine/simulation-config.js';
+import { listsFor, rulesNamed } from '../engine/configuration/rules-in-force.js';
+import { type KeptConfig, originOf } from '../engine/configuration/simulation-config.js';
 import { assertionTimes, taskProblems } from './translate/evaluation-tasks.js';
 import { DESK_SCRIPTS, type DeskScript, DeskTrader } from '../testing/desk-scripts.js';
 import { openPortfolio, TestApp } from '../testing/test-app.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { standbyFrom } from '../engine/checkpoint.js';
+import { standbyFrom } from '../engine/recovery/checkpoint.js';
 import { DESK } from '../evaluations/desk.js';
 import { verifyEvaluation } from '../evaluations/verify-evaluation.js';
 import { openMemoryStore } from '../store/sqlite/memory-store.js';

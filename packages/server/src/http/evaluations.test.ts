@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { standbyFrom } from '../engine/checkpoint.js';
+import { standbyFrom } from '../engine/recovery/checkpoint.js';
 import { canonicalDigest } from '../evaluations/canonical-json.js';
 import { verifyEvaluation } from '../evaluations/verify-evaluation.js';
 import { openMemoryStore } from '../store/sqlite/memory-store.js';

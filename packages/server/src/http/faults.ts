@@ -10,7 +10,7 @@ import {
   routes,
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Simulation } from '../engine/simulation.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
 import { Answer, INTERNAL_ERROR, refuse, refuseCoded, SERVICE_UNAVAILABLE } from './answer.js';
 import { headOf } from './dialects/heads.js';
 import { hangUp, reply as sendAnswer, send } from './reply.js';

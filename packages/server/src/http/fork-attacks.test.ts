@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { stateHash as hashOf } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../testing/server-process.js';
 import {
   type Body,

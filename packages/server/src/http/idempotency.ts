@@ -3,7 +3,7 @@
  * effect if there is one, so that a crash leaves both or neither.
  */
 import { createHash } from 'node:crypto';
-import { inSlices } from '../engine/slice.js';
+import { inSlices } from '../engine/scheduling/slice.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { Answer, refuse } from './answer.js';

@@ -10,8 +10,8 @@ import {
   tradingEndsAt,
   type TradingDate,
 } from '@sandpit/core';
-import type { Simulation } from '../engine/simulation.js';
-import { Slice } from '../engine/slice.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import { plainSymbol } from './translate/instruments.js';
 import { isLive } from '../feeds/live-feed.js';
 

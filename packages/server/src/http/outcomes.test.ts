@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SCRIPTED_CODES } from '@sandpit/core';
 import { errorCodes, scriptedCodes } from '@sandpit/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import {
   ACCOUNT,

@@ -1,6 +1,6 @@
 /** Limit up, limit down and Rule 201 over HTTP (D179). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import { openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
 
 let test: TestApp;

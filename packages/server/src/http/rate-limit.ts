@@ -3,7 +3,7 @@
  * seconds, so that a client can never send twice the limit. A refused request does not count. Times are those of a monotonic clock.
  */
 import type { LRUCache } from 'lru-cache';
-import { boundedCache } from '../engine/bounded-cache.js';
+import { boundedCache } from '../engine/values/bounded-cache.js';
 
 const WINDOW_MS = 60_000;
 const BYTES_WINDOW_MS = 10_000;

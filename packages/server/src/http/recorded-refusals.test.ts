@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import type { Store } from '../store/store.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import {

@@ -1,7 +1,7 @@
 /** Recordings that a tenant must not see, because it trades on them in a contest that is not over (D209). */
 import { type OperationId, routes } from '@sandpit/protocol';
-import type { SimulationConfig } from '../engine/simulation-config.js';
-import type { SimulationInfo } from '../engine/simulations.js';
+import type { SimulationConfig } from '../engine/configuration/simulation-config.js';
+import type { SimulationInfo } from '../engine/directory/simulations.js';
 import { type Answer, refuseCoded } from './answer.js';
 import type { Principal } from './auth.js';
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LONG_WORK } from '../engine/long-work.js';
+import { LONG_WORK } from '../engine/scheduling/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { EphemeralFull } from '../store/ephemeral-cells.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';

@@ -1,6 +1,6 @@
 import type { Money } from '@sandpit/core';
 import type { Access } from '../access/access.js';
-import type { Simulations } from '../engine/simulations.js';
+import type { Simulations } from '../engine/directory/simulations.js';
 import type { Store } from '../store/store.js';
 import type { TokenSettings } from './auth.js';
 

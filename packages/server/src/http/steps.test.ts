@@ -1,7 +1,7 @@
 /** Steps of simulations over HTTP (D174). */
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../engine/verify.js';
+import { verifyJournal } from '../engine/recovery/verify.js';
 import {
   type Body,
   NOWHERE,

@@ -1,9 +1,9 @@
 /** Tasks graded from the journal of a simulation with pushed quotes (D211). */
 import { calendarById, Instant } from '@sandpit/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listsFor, rulesNamed } from '../engine/rules-in-force.js';
-import { originOf } from '../engine/simulation-config.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { listsFor, rulesNamed } from '../engine/configuration/rules-in-force.js';
+import { originOf } from '../engine/configuration/simulation-config.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import { assertionTimes } from './translate/evaluation-tasks.js';
 import { openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
 import type { Assertion } from '../evaluations/assertion.js';

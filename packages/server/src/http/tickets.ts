@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Scope } from '@sandpit/protocol';
-import { boundedCache } from '../engine/bounded-cache.js';
+import { boundedCache } from '../engine/values/bounded-cache.js';
 import type { Access } from '../access/access.js';
 import type { TicketRow, TicketStore } from '../store/tickets.js';
 import type { Principal } from './auth.js';

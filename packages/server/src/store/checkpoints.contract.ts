@@ -1,9 +1,9 @@
 import { saveState, stateHash } from '@sandpit/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Simulation } from '../engine/simulation.js';
-import { mainOf } from '../engine/simulations.js';
-import type { Simulations } from '../engine/simulations.js';
-import { linesOf } from '../engine/state-lines.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { mainOf } from '../engine/directory/simulations.js';
+import type { Simulations } from '../engine/directory/simulations.js';
+import { linesOf } from '../engine/recovery/state-lines.js';
 import {
   openTestPortfolio,
   placeTestOrder,

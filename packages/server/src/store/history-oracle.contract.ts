@@ -2,7 +2,7 @@
 import { Instant, markOf, snapshotOf, tradeDateOf } from '@sandpit/core';
 import type { Brokerage, Event, OrderSnapshot, PortfolioSnapshot } from '@sandpit/core';
 import { expect } from 'vitest';
-import { commandOf, payloadOf } from '../engine/record-text.js';
+import { commandOf, payloadOf } from '../engine/records/record-text.js';
 import { listedOf } from './history/collect-rows.js';
 import type { History, ListName, OrderQuery } from './history.js';
 import type { JournalRecord } from './journal.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { standbyFrom } from '../engine/checkpoint.js';
+import { standbyFrom } from '../engine/recovery/checkpoint.js';
 import { compareRuns } from './history-runs.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from './sqlite/data-directory.contract.js';
 import { compareHistory } from './sqlite/checks/compare-history.js';

@@ -11,11 +11,11 @@ import {
   TradingDate,
 } from '@sandpit/core';
 import type { Command, OrderRequest, Outcome, Rules, RulesInForce } from '@sandpit/core';
-import { recordText } from '../engine/record-text.js';
-import { brokerageAt, recover } from '../engine/recovery.js';
-import { RowRecorder } from '../engine/row-recorder.js';
-import { originOf } from '../engine/simulation-config.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import { recordText } from '../engine/records/record-text.js';
+import { brokerageAt, recover } from '../engine/recovery/recovery.js';
+import { RowRecorder } from '../engine/records/row-recorder.js';
+import { originOf } from '../engine/configuration/simulation-config.js';
+import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import { NO_CHECKPOINTS } from './checkpoints.js';
 import type { Store } from './store.js';
 

@@ -4,7 +4,7 @@ import { compiledUrl } from '../threads/compiled-url.js';
 export const workerUrl = (path: string): URL => compiledUrl(`store/${path}.js`);
 
 /** Recovery, for the checkpoint thread. */
-export const recoveryUrl = (): URL => compiledUrl('engine/checkpoint.js');
+export const recoveryUrl = (): URL => compiledUrl('engine/recovery/checkpoint.js');
 
 /**
  * Loaders of the process are for sources; compiled code needs none. The young generation of a thread is two halves of 2 MB (V8

@@ -1,6 +1,6 @@
 import type { OrderSnapshot } from '@sandpit/core';
-import type { Simulation } from '../engine/simulation.js';
-import { Slice } from '../engine/slice.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { Slice } from '../engine/scheduling/slice.js';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import type { JournalRecord } from '../store/journal.js';
 import { endOfRecord, isAfter } from '../store/stream-position.js';

@@ -1,6 +1,6 @@
 import type { OrderSnapshot } from '@sandpit/core';
-import type { DurableRecord } from '../engine/records.js';
-import type { Simulation } from '../engine/simulation.js';
+import type { DurableRecord } from '../engine/records/records.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
 import type { JournalRecord } from '../store/journal.js';
 import type { StreamPosition } from '../store/stream-position.js';
 

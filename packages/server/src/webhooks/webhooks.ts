@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIdle } from '@sandpit/core';
-import type { Simulation } from '../engine/simulation.js';
-import { MAIN, mainOf } from '../engine/simulations.js';
-import type { Simulations } from '../engine/simulations.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { MAIN, mainOf } from '../engine/directory/simulations.js';
+import type { Simulations } from '../engine/directory/simulations.js';
 import type { Page } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calendarById } from '@sandpit/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { compareQuotes } from '../../engine/recorded-quotes.js';
+import { compareQuotes } from '../../engine/records/recorded-quotes.js';
 import { ReplayArchive } from '../replay/archive.js';
 import { ReplayFeed } from '../replay/replay-feed.js';
 import type { FakeAlpaca } from './testing/fake-alpaca.js';

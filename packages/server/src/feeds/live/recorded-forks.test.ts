@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calendarById, Instant } from '@sandpit/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { verifyJournal } from '../../engine/verify.js';
+import { verifyJournal } from '../../engine/recovery/verify.js';
 import { ServerProcess } from '../../testing/server-process.js';
 import { MONDAY_TEN } from '../../testing/simulations.js';
 import { type Body, orderBody, signToken, type TestClient } from '../../testing/test-app.js';

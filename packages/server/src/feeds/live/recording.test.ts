@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { calendarById, Instant, Price, Quantity } from '@sandpit/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { payloadOf } from '../../engine/record-text.js';
+import { payloadOf } from '../../engine/records/record-text.js';
 import { MONDAY_TEN } from '../../testing/simulations.js';
 import { openPortfolio, orderBody, TestApp, type TestClient } from '../../testing/test-app.js';
 import { ReplayArchive } from '../replay/archive.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { verifyJournal } from '../../engine/verify.js';
+import { verifyJournal } from '../../engine/recovery/verify.js';
 import { MONDAY_TEN } from '../../testing/simulations.js';
 import { openPortfolio, TestApp, type TestClient } from '../../testing/test-app.js';
 import type { FakeSource } from './testing/fake-vendor.js';

@@ -2,7 +2,7 @@
  * Rate limit on orders of agents of level `capped`. It counts real time, which the brokerage does not know. The core decides on all other
  * caps.
  */
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import { ownOpenOrder } from '../routes/owned.js';

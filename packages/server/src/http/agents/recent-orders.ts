@@ -1,6 +1,6 @@
 /** Recent orders of an agent from before the server started, read from its orders: a cap per minute outlives a restart. */
 import { Instant, isOrderEvent, type Event, type OrderProgress, type OrderTerms } from '@sandpit/core';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 
 const ORDERS_AT_ONCE = 500;
 /** More orders than a tenant places in a minute. */

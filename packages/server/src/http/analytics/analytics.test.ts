@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Instant } from '@sandpit/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import type { PastSource } from '../../store/past.js';
 import { openHistory } from '../../store/sqlite/history/history-file.js';

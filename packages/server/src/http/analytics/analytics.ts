@@ -1,8 +1,8 @@
 /** Runs studies: on a thread that reads the store itself, or here when only this thread can read the store. */
 import { Worker } from 'node:worker_threads';
 import { Instant } from '@sandpit/core';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN, MARKET, type Simulations } from '../../engine/simulations.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN, MARKET, type Simulations } from '../../engine/directory/simulations.js';
 import { isLive, isRecording } from '../../feeds/live-feed.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import { endThread, stopFlag } from '../../store/stop-flag.js';

@@ -4,7 +4,7 @@ import type { Task } from '../../evaluations/assertion.js';
 import type { TaskResult } from '../../evaluations/definition.js';
 import { gradeJournal, type GradedJournal } from '../../evaluations/grade-journal.js';
 import type { GradingTerms } from '../../evaluations/grader.js';
-import { type KeptConfig, originOf } from '../../engine/simulation-config.js';
+import { type KeptConfig, originOf } from '../../engine/configuration/simulation-config.js';
 import type { PastSource } from '../../store/past.js';
 import { shownPerformance } from '../translate/performance.js';
 import { partialMonths } from './portfolio-performance.js';

@@ -2,8 +2,8 @@
 import type { Event } from '@sandpit/core';
 import { isOrderEvent, orderNumberOf } from '@sandpit/core';
 import { routes } from '@sandpit/protocol';
-import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
-import { Slice } from '../../engine/slice.js';
+import { PastOrders, TermsOfItems } from '../../engine/simulation/past-orders.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import type { ListItem } from '../../store/history.js';
 import type { ValueOrPromise } from '../../store/journal.js';
 import { CsvList } from '../csv-list.js';

@@ -11,9 +11,9 @@ import {
   snapshotAfter,
   snapshotAfterExecution,
 } from '@sandpit/core';
-import { payloadOf } from '../../engine/record-text.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { Slice } from '../../engine/slice.js';
+import { payloadOf } from '../../engine/records/record-text.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 import type { History } from '../../store/history.js';
 import type { JournalRecord } from '../../store/journal.js';

@@ -1,7 +1,7 @@
 /** Returns market quotes at past instants, in one forward pass. */
 import { Instant, type Event, type Quote } from '@sandpit/core';
-import { payloadOf } from '../../engine/record-text.js';
-import { Slice } from '../../engine/slice.js';
+import { payloadOf } from '../../engine/records/record-text.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import type { JournalRecord, JournalRecords } from '../../store/journal.js';
 import type { PastSource } from '../../store/past.js';
 import type { QuoteQuestion } from './order-meter.js';

@@ -10,8 +10,8 @@ import {
   isOrderPlaced,
   type OrderPlaced,
 } from '@sandpit/core';
-import { type Payload, payloadOf } from '../../engine/record-text.js';
-import { Slice } from '../../engine/slice.js';
+import { type Payload, payloadOf } from '../../engine/records/record-text.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import { contractsIn, KnownContracts, namedAt } from './known-contracts.js';
 import { MarketTape } from './market-tape.js';
 import { OrderMeter, type RefusedOrder } from './order-meter.js';

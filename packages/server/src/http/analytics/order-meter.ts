@@ -24,7 +24,7 @@ import {
   sideOf,
   type Split,
 } from '@sandpit/core';
-import type { Payload } from '../../engine/record-text.js';
+import type { Payload } from '../../engine/records/record-text.js';
 
 const MONEY_UNITS = 10_000;
 const QUANTITY_UNITS = 1_000_000;

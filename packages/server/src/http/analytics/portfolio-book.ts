@@ -1,7 +1,7 @@
 /** The history of a portfolio read so far, with its round trips; later requests continue from there. */
 import { RoundTripBook, Texts } from '@sandpit/analytics';
 import type { Event } from '@sandpit/core';
-import { Slice } from '../../engine/slice.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import type { ListItem, ListName } from '../../store/history.js';
 import { contractsIn, KnownContracts, namedAt } from './known-contracts.js';
 import { PortfolioRecorder, type PortfolioRecord } from './portfolio-record.js';

@@ -2,7 +2,7 @@
 import type { BenchmarkClose } from '@sandpit/analytics';
 import { type Bar, type Calendar, canonicalSymbol, Instant, isDividend, splitOf } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { Answer, refuse } from '../answer.js';
 import { pushedMarks } from '../routes/equity-curve.js';
 import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned.js';

@@ -12,8 +12,8 @@ import {
 } from '@sandpit/analytics';
 import { calendarById, type CorporateAction, Instant, type OrderPlaced } from '@sandpit/core';
 import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
-import { payloadOf } from '../../engine/record-text.js';
-import { Slice } from '../../engine/slice.js';
+import { payloadOf } from '../../engine/records/record-text.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import { reportPage } from '../report/report.js';
 import { isoOfMs } from '../translate/instants.js';
 import { itemsIn } from '../translate/pages.js';

@@ -18,7 +18,7 @@ import type {
   RoundTrip as ShownTrip,
   TaxLot as ShownLot,
 } from '@sandpit/protocol';
-import type { SimulationConfig } from '../../engine/simulation-config.js';
+import type { SimulationConfig } from '../../engine/configuration/simulation-config.js';
 import type { Feed } from '../../feeds/feed.js';
 import type { ListName } from '../../store/history.js';
 import type { PastSource } from '../../store/past.js';

@@ -1,5 +1,5 @@
-import { LONG_WORK } from '../../engine/long-work.js';
-import { Slice } from '../../engine/slice.js';
+import { LONG_WORK } from '../../engine/scheduling/long-work.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 
 /** Bytes that one turn of the event loop parses. */
 const MOST_OF_TURN = 262_144;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import { pathsOf, routeEntries, takesIdempotencyKey } from '@sandpit/protocol';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
-import { LONG_WORK } from '../../engine/long-work.js';
+import { LONG_WORK } from '../../engine/scheduling/long-work.js';
 import { type BodyPlan, PLAIN_BODY } from '../bodies/body-plan.js';
 import type { Bodies } from '../bodies/bodies.js';
 import { ForwardedBody } from '../bodies/forwarded-body.js';

@@ -27,8 +27,14 @@ import type {
   Watcher,
 } from '@sandpit/dialect-port';
 import type { ReplyOf } from '@sandpit/protocol';
-import { orderAtHand, orderNow, PastOrders, storedOrder, withRows } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
+import {
+  orderAtHand,
+  orderNow,
+  PastOrders,
+  storedOrder,
+  withRows,
+} from '../../engine/simulation/past-orders.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { computesQuotes } from '../../feeds/feed.js';
 import { isLive } from '../../feeds/live-feed.js';
 import type { ListItem } from '../../store/history.js';

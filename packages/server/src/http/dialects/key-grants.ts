@@ -4,7 +4,7 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Grant, Grants } from '@sandpit/dialect-port';
-import { boundedCache } from '../../engine/bounded-cache.js';
+import { boundedCache } from '../../engine/values/bounded-cache.js';
 import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 
 /** Key id, purpose, end in seconds, signature. */

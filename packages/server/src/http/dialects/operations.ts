@@ -10,8 +10,8 @@ import {
   validateTexts,
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Simulation } from '../../engine/simulation.js';
-import type { Simulations } from '../../engine/simulations.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
 import { isMadeBy, scopeRefusal } from '../admission.js';
 import { Answer, refuse } from '../answer.js';
 import { levelRefusal } from '../agents/levels.js';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Book, Dialect, PortConnection, PortRefusal } from '@sandpit/dialect-port';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { Faults } from '../faults.js';

@@ -1,6 +1,6 @@
 /** Sessions of streams: a token gets the id of one, with which it opens a stream on another connection. In memory, for five minutes. */
 import { randomUUID } from 'node:crypto';
-import { boundedCache } from '../../engine/bounded-cache.js';
+import { boundedCache } from '../../engine/values/bounded-cache.js';
 import type { Principal } from '../auth.js';
 
 const LASTS_MS = 5 * 60_000;

@@ -2,8 +2,8 @@ import type { Requester } from '@sandpit/core';
 import type { CreateSimulationBody, FixtureBody, InvitedPortfolio } from '@sandpit/protocol';
 import type { Access } from '../../access/access.js';
 import type { Competitions } from '../../competitions/competitions.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN, type Simulations } from '../../engine/simulations.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN, type Simulations } from '../../engine/directory/simulations.js';
 import { InvitationRefused } from '../../invitations/errors.js';
 import type {
   MemberFigures,

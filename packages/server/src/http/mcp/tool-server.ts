@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { type AnsweringId, type OperationInput, Refused } from '@sandpit/dialect-port';
 import { type AgentLevel, agentLevels } from '@sandpit/protocol';
-import type { Simulations } from '../../engine/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
 import { isMadeBy } from '../admission.js';
 import { type Agent, levelRefusal } from '../agents/levels.js';
 import { type Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { AgentTokenBody } from '@sandpit/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { verifyJournal } from '../../engine/verify.js';
+import { verifyJournal } from '../../engine/recovery/verify.js';
 import {
   ACCOUNT,
   type Body,

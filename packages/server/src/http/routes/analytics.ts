@@ -1,7 +1,7 @@
 /** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
 import type { LotMethod, TaxSplit, YearEnd } from '@sandpit/analytics';
 import { effectiveAt, Instant, newSymbolOf, splitOf } from '@sandpit/core';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { periodInput } from '../analytics/portfolio-performance.js';
 import type { Outline, TaxQuestion } from '../analytics/study.js';

@@ -2,10 +2,14 @@
 import { type Money, Price, Quantity } from '@sandpit/core';
 import type { Comparison as ShownComparison, ComparisonBody, ComparisonRow } from '@sandpit/protocol';
 import { isLive } from '../../feeds/live-feed.js';
-import type { ComparedRow, Difference, JournalPoint, Variant } from '../../engine/comparison.js';
-import { type Comparison, type Comparisons, TooManyComparisons } from '../../engine/comparisons.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/simulations.js';
+import type { ComparedRow, Difference, JournalPoint, Variant } from '../../engine/comparisons/comparison.js';
+import {
+  type Comparison,
+  type Comparisons,
+  TooManyComparisons,
+} from '../../engine/comparisons/comparisons.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/directory/simulations.js';
 import { isMadeBy } from '../admission.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';

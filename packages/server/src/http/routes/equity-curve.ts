@@ -1,8 +1,8 @@
 /** The intraday equity curve (D149): computed on request, from the holdings minute by minute and the quotes of the time. */
 import { Instant, Money, newSnapshot, Quantity, type Quote, type PortfolioSnapshot } from '@sandpit/core';
 import type { EquityPoint } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
-import { Slice } from '../../engine/slice.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import type { History, MinuteMark, SnapshotMinute } from '../../store/history.js';
 import type { Call } from '../call.js';
 import { equityPointOf } from '../translate/history.js';

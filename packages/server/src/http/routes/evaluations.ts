@@ -14,7 +14,7 @@ import { instructionsOf } from '../../evaluations/instructions.js';
 import { inspectLogOf } from '../../evaluations/inspect-log.js';
 import { shownCell, shownEntries, statusOfCell, viewOf } from '../../evaluations/rows.js';
 import { SUITES } from '../../evaluations/suites.js';
-import { Slice } from '../../engine/slice.js';
+import { Slice } from '../../engine/scheduling/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';

@@ -1,7 +1,7 @@
 import { type Event, isOrderEvent } from '@sandpit/core';
 import type { PageQuery } from '@sandpit/protocol';
-import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
-import { mapInSlices } from '../../engine/slice.js';
+import { PastOrders, TermsOfItems } from '../../engine/simulation/past-orders.js';
+import { mapInSlices } from '../../engine/scheduling/slice.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';

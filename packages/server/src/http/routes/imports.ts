@@ -11,8 +11,8 @@ import {
 } from '@sandpit/core';
 import type { ImportBody, ImportQuery, ImportResult } from '@sandpit/protocol';
 import { parseDateTime } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
-import { inSlices, mapInSlices, Slice } from '../../engine/slice.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { inSlices, mapInSlices, Slice } from '../../engine/scheduling/slice.js';
 import { type FileAccount, rounded, truncated, UnreadableFile } from '../../imports/broker-file.js';
 import { otherSpellings } from '../../imports/file-symbols.js';
 import { readBrokerFile } from '../../imports/read-broker-file.js';

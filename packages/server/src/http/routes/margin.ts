@@ -1,5 +1,5 @@
-import { withClassRequirements } from '../../engine/class-requirements.js';
-import type { RequirementWorkers } from '../../engine/requirement-workers.js';
+import { withClassRequirements } from '../../engine/scheduling/class-requirements.js';
+import type { RequirementWorkers } from '../../engine/scheduling/requirement-workers.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
 import {

@@ -7,7 +7,7 @@ import {
   TradingDate,
 } from '@sandpit/core';
 import type { Quote } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { instrumentsAt, keptOf, optionsOn, quoteIn, symbolIn } from '../listed.js';

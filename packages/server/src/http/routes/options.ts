@@ -14,8 +14,8 @@ import {
   underlyingPriceOf,
 } from '@sandpit/core';
 import type { OptionChain, OptionChainContract } from '@sandpit/protocol';
-import { mapInSlices } from '../../engine/slice.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { mapInSlices } from '../../engine/scheduling/slice.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { isLive } from '../../feeds/live-feed.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';

@@ -1,7 +1,7 @@
 import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
-import { storedOrder, withRows } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { mapInSlices } from '../../engine/slice.js';
+import { storedOrder, withRows } from '../../engine/simulation/past-orders.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { mapInSlices } from '../../engine/scheduling/slice.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';

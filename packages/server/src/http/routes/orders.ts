@@ -6,8 +6,8 @@ import {
   UPDATES_FROZEN,
 } from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
-import { orderNow, withRows } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { orderNow, withRows } from '../../engine/simulation/past-orders.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { cappedAgent } from '../agents/levels.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';

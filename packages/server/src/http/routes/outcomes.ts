@@ -1,4 +1,4 @@
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type Answer, refuseCoded } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
 import { outcomeMatchOf, scriptOf, shownOutcome } from '../translate/outcomes.js';

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { FeedState } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { type FeedStatus, isLive } from '../../feeds/live-feed.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';

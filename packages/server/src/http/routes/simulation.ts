@@ -10,10 +10,10 @@ import {
   type TradingDate,
   WHOLE_MARKET,
 } from '@sandpit/core';
-import { ClockRefused } from '../../engine/clock.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN } from '../../engine/simulations.js';
-import { mapInSlices, Slice } from '../../engine/slice.js';
+import { ClockRefused } from '../../engine/clocks/clock.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN } from '../../engine/directory/simulations.js';
+import { mapInSlices, Slice } from '../../engine/scheduling/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { isLive } from '../../feeds/live-feed.js';
 import { execute, type Handlers } from '../call.js';

@@ -4,9 +4,9 @@ import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Competitions } from '../../competitions/competitions.js';
-import { ImportTooLarge } from '../../engine/import-folder.js';
-import { TooManyImports } from '../../engine/imports.js';
-import { ImportRefused } from '../../engine/import-refused.js';
+import { ImportTooLarge } from '../../engine/transfers/import-folder.js';
+import { TooManyImports } from '../../engine/transfers/imports.js';
+import { ImportRefused } from '../../engine/transfers/import-refused.js';
 import {
   MAIN,
   mainOf,
@@ -17,11 +17,11 @@ import {
   TooDeep,
   TooManyLists,
   TooManySimulations,
-} from '../../engine/simulations.js';
+} from '../../engine/directory/simulations.js';
 import { datesOf, NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
-import { NoSuchPoint } from '../../engine/fork-points.js';
-import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
+import { NoSuchPoint } from '../../engine/forks/fork-points.js';
+import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/forks/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
 import { notOverYet, type Places } from '../competition-doors.js';

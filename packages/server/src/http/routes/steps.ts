@@ -1,11 +1,11 @@
 /** Steps of simulations: orders, cancels, quotes and time in one commit (D174). */
 import { type Command, isOrderEvent, type Portfolio, pushProblem } from '@sandpit/core';
 import type { OrderStatus, OrderUpdate, Scope, StepBody, StepResult } from '@sandpit/protocol';
-import { orderAtHand } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN, type Simulations } from '../../engine/simulations.js';
-import type { Step } from '../../engine/step.js';
-import { TenantTurns, type Turn } from '../../engine/tenant-turns.js';
+import { orderAtHand } from '../../engine/simulation/past-orders.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN, type Simulations } from '../../engine/directory/simulations.js';
+import type { Step } from '../../engine/simulation/step.js';
+import { TenantTurns, type Turn } from '../../engine/scheduling/tenant-turns.js';
 import { EphemeralFull } from '../../store/ephemeral-cells.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import { isMadeBy } from '../admission.js';

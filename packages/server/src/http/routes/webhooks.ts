@@ -1,5 +1,5 @@
 import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '../../store/webhooks.js';
-import type { Simulations } from '../../engine/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
 import { AddressRefused, webhookUrlProblem } from '../../webhooks/addresses.js';
 import { EVERY_SIMULATION, TooManyWebhooks, WebhookConflict } from '../../webhooks/webhooks.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';

@@ -7,8 +7,8 @@ import {
   type OrderSnapshot,
 } from '@sandpit/core';
 import { LRUCache } from 'lru-cache';
-import { PastOrders, withRows } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { PastOrders, withRows } from '../../engine/simulation/past-orders.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import type { ListItem } from '../../store/history.js';
 import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from './position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';

@@ -1,7 +1,7 @@
 import { Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@sandpit/core';
-import { orderAtHand, orderNow, RowAwaited } from '../../engine/past-orders.js';
-import type { DurableRecord } from '../../engine/records.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { orderAtHand, orderNow, RowAwaited } from '../../engine/simulation/past-orders.js';
+import type { DurableRecord } from '../../engine/records/records.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { DamagedJournal, StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf, trailedUpdateOf } from '../translate/orders.js';

@@ -1,5 +1,5 @@
-import type { DurableRecord } from '../../engine/records.js';
-import type { Simulation } from '../../engine/simulation.js';
+import type { DurableRecord } from '../../engine/records/records.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import type { Connection } from './connection.js';
 
 /** Time of the next poll, ms from now. */

@@ -1,5 +1,5 @@
 import type { StreamPosition } from '../../store/stream-position.js';
-import type { StreamTag } from '../../engine/simulation-config.js';
+import type { StreamTag } from '../../engine/configuration/simulation-config.js';
 
 export { endOfRecord, isAfter, type StreamPosition } from '../../store/stream-position.js';
 

@@ -1,5 +1,5 @@
 import type { Instant } from '@sandpit/core';
-import type { Simulation } from '../../engine/simulation.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { keptOf, quoteIn } from '../listed.js';
 import { isoOf } from '../translate/instants.js';
 import { quoteOf } from '../translate/market-data.js';

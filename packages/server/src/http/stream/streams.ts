@@ -1,7 +1,7 @@
 import type { Tier } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Simulation } from '../../engine/simulation.js';
-import { MAIN } from '../../engine/cell-names.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
 import { addressOf, networkOf } from '../cluster/client-address.js';

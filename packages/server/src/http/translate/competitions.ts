@@ -11,7 +11,7 @@ import type {
 } from '@sandpit/protocol';
 import type { KeptCompetition, Status } from '../../competitions/competitions.js';
 import type { CompetitionSettings, EntryNote, MaskedCompetition } from '../../competitions/notes.js';
-import type { MaskParts } from '../../engine/simulation-config.js';
+import type { MaskParts } from '../../engine/configuration/simulation-config.js';
 import type { Regime } from '../../feeds/regime.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { plainSymbol } from './instruments.js';

@@ -21,14 +21,14 @@ import type {
   Snapshot as ShownSnapshot,
 } from '@sandpit/protocol';
 import { randomBytes } from 'node:crypto';
-import type { MaskParts } from '../../engine/simulation-config.js';
+import type { MaskParts } from '../../engine/configuration/simulation-config.js';
 import { dateShiftOf } from '../../feeds/date-shift.js';
 import { datesOf } from '../../feeds/mask.js';
-import { defaultCalendar } from '../../engine/default-calendar.js';
-import type { WantedFork } from '../../engine/forks.js';
-import type { Simulation } from '../../engine/simulation.js';
-import type { SimulationInfo, WantedSimulation } from '../../engine/simulations.js';
-import type { Snapshot } from '../../engine/snapshots.js';
+import { defaultCalendar } from '../../engine/configuration/default-calendar.js';
+import type { WantedFork } from '../../engine/forks/forks.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
+import type { SimulationInfo, WantedSimulation } from '../../engine/directory/simulations.js';
+import type { Snapshot } from '../../engine/forks/snapshots.js';
 import { plainSymbol } from './instruments.js';
 import { instantOf, isoOf, isoOfMs, lengthMs } from './instants.js';
 import { priceNumber, priceOf } from './numbers.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { standbyFrom } from '../../engine/checkpoint.js';
+import { standbyFrom } from '../../engine/recovery/checkpoint.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { compareRuns } from '../history-runs.contract.js';
 import { recoveryUrl } from '../worker-url.js';

@@ -3,10 +3,10 @@ import pg from 'pg';
 import { Price, Quantity } from '@sandpit/core';
 import type { Command, OrderRequest } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { standbyFrom } from '../../engine/checkpoint.js';
-import { mainOf } from '../../engine/simulations.js';
-import type { Simulations } from '../../engine/simulations.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { standbyFrom } from '../../engine/recovery/checkpoint.js';
+import { mainOf } from '../../engine/directory/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
+import type { Simulation } from '../../engine/simulation/simulation.js';
 import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import {
   BY,

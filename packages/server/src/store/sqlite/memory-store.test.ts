@@ -1,4 +1,4 @@
-import { standbyFrom } from '../../engine/checkpoint.js';
+import { standbyFrom } from '../../engine/recovery/checkpoint.js';
 import { historyContract } from '../history.contract.js';
 import { journalContract } from '../journal.contract.js';
 import { registryContract } from '../registry.contract.js';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { verifyJournal } from '../../../engine/verify.js';
+import { verifyJournal } from '../../../engine/recovery/verify.js';
 import { MONDAY_TEN } from '../../../testing/simulations.js';
 import { openPortfolio, orderBody, TestApp, type TestClient } from '../../../testing/test-app.js';
 import { ALPACA_KEY, ALPACA_SECRET, FakeAlpaca } from '../testing/fake-alpaca.js';

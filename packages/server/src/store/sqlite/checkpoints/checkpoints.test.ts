@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Simulation } from '../../../engine/simulation.js';
-import { mainOf } from '../../../engine/simulations.js';
-import type { Simulations } from '../../../engine/simulations.js';
+import type { Simulation } from '../../../engine/simulation/simulation.js';
+import { mainOf } from '../../../engine/directory/simulations.js';
+import type { Simulations } from '../../../engine/directory/simulations.js';
 import {
   BY,
   minutesLater,

@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { standbyFrom } from '../../../engine/checkpoint.js';
+import { standbyFrom } from '../../../engine/recovery/checkpoint.js';
 import { START } from '../../fixtures.contract.js';
 import { TradedSimulation } from '../../traded-simulation.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from '../data-directory.contract.js';

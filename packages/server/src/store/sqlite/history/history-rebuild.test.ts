@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { standbyFrom } from '../../../engine/checkpoint.js';
+import { standbyFrom } from '../../../engine/recovery/checkpoint.js';
 import { START } from '../../fixtures.contract.js';
 import { expectHistory, HistoryOracle } from '../../history-oracle.contract.js';
 import { StoreUnavailable } from '../../journal.js';

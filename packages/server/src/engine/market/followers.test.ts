@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { Instant } from '@sandpit/core';
+import { StoreUnavailable } from '../../store/journal.js';
+import { Followers } from './followers.js';
+import type { MarketChange } from './market-change.js';
+
+const CHANGE: MarketChange = { seq: 1, at: Instant.ofMs(0), quotes: [], listsSymbols: false, commands: [] };
+
+/** A cell whose store commits nothing at first. */
+class Cell {
+  isCommitting = false;
+  isOutOfService = false;
+  deals = 0;
+
+  offer(): void {
+    // It deals with everything at once.
+  }
+
+  deal(): Promise<void> {
+    this.deals += 1;
+    if (this.isCommitting) return Promise.resolve();
+    return Promise.reject(new StoreUnavailable('the store is not accepting records'));
+  }
+
+  clockChanged(): void {
+    // It has no timers.
+  }
+}
+
+describe('Cells that follow a market', () => {
+  it('are asked again for a change that they could not deal with', async () => {
+    const followers = new Followers<Cell>();
+    const cell = new Cell();
+    followers.add(cell);
+    followers.hand(CHANGE);
+    await expect(followers.dealt()).rejects.toThrow(StoreUnavailable);
+    cell.isCommitting = true;
+    await followers.dealt();
+    const { deals } = cell;
+    await followers.dealt();
+    expect(cell.deals).toBe(deals);
+  });
+
+  it('process a change of a hundred quotes after the turn of its decision, and a smaller one within it', async () => {
+    const followers = new Followers<Cell>();
+    const cell = new Cell();
+    cell.isCommitting = true;
+    followers.add(cell);
+    const quote = { symbol: 'AAPL', at: CHANGE.at };
+    followers.hand({ ...CHANGE, quotes: Array.from({ length: 99 }, () => quote) });
+    expect(cell.deals).toBe(1);
+    followers.hand({ ...CHANGE, quotes: Array.from({ length: 100 }, () => quote) });
+    expect(cell.deals).toBe(1);
+    await followers.dealt();
+    expect(cell.deals).toBe(2);
+  });
+});
