@@ -18,7 +18,6 @@ import type {
 } from '@sandpit/core';
 import type { MaskParts } from '../engine/configuration/simulation-config.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import type { Feed } from '../feeds/feed.js';
 import { Slice } from '../engine/scheduling/slice.js';
 import { CompetitionRefused } from './errors.js';
 import { rankingOf } from './leaderboard.js';
@@ -59,7 +58,7 @@ export function termsOf(
 export function maskedCompetition(
   { startsAt, endsAt, market, rules }: CompetitionSettings,
   parts: MaskParts,
-  { mask }: Pick<Feed, 'mask'>,
+  { mask }: Pick<Simulation['feed'], 'mask'>,
 ): MaskedCompetition {
   if (mask === undefined) throw new Error('The market has no mask');
   const tickers = (symbols: readonly string[]): readonly string[] => symbols.map((one) => mask.masked(one));
