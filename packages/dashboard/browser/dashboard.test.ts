@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aids } from './aids.js';
+import { chartLevels } from './chart-levels.js';
 import { competitions } from './competitions.js';
 import { evaluations } from './evaluations.js';
 import { everyPage } from './every-page.js';
@@ -243,6 +244,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       optionsAndMargin(visit);
       trading(visit);
       slips(visit);
+      chartLevels(visit);
       rolls(visit);
       aids(visit);
       templates(visit);

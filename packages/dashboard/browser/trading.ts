@@ -326,8 +326,15 @@ export function chartUnderLoad(visit: Visit): void {
     await page.mouse.down();
     await page.mouse.move(x, y + 30, { steps: 4 });
     await page.mouse.up();
+    // The change is sent when it is confirmed.
+    await page
+      .getByRole('group', { name: 'Change of an order' })
+      .getByText(/limit 189\.00 → 1\d\d\.\d\d$/)
+      .waitFor(SOON);
     const limitOf = async (): Promise<number> =>
       (await simulation.api<{ limitPrice: number }>('GET', `/orders/${orderId}`)).limitPrice;
+    expect(await limitOf()).toBe(189);
+    await page.keyboard.press('Enter');
     await expect.poll(limitOf, SOON).toBeLessThan(189);
 
     // With very frequent quotes, a typed key is visible immediately.

@@ -17,15 +17,10 @@ import {
 import type { SharedDependencies, SimulationConfig } from './engine/directory/simulations.js';
 import { MachineTime } from './engine/clocks/machine-time.js';
 import type { Feed } from './feeds/feed.js';
-import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
-import { AssetList } from './feeds/live/asset-list.js';
 import type { RelayAnswers, RelayQuestion } from './feeds/live-feed.js';
-import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
-import { LiveRecordingFeed } from './feeds/live/live-recording-feed.js';
-import { massiveSource } from './feeds/live/massive/massive-source.js';
-import { ACTIONS_FILE, TickRecorder } from './feeds/live/recorder.js';
+import type { LiveMarketFeed } from './feeds/live/live-market-feed.js';
+import type { LiveRecordingFeed } from './feeds/live/live-recording-feed.js';
 import type { LiveSource } from './feeds/live/source.js';
-import { tradierSource } from './feeds/live/tradier/tradier-source.js';
 import { OpenReaders } from './feeds/open-readers.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
@@ -180,7 +175,7 @@ export async function sharedDependenciesOf(
   };
 }
 
-/** The connection to a live source is opened once and shared. */
+/** The connection to a live source is opened once and shared. Modules of live sources are loaded when there is one. */
 function feedOpener(settings: Settings, note: (text: string) => void): SharedDependencies['openFeed'] {
   let live: Promise<LiveMarketFeed> | undefined;
   const openOther = unconnectedFeedOpener(settings, note);
@@ -193,13 +188,17 @@ function feedOpener(settings: Settings, note: (text: string) => void): SharedDep
 }
 
 /** Opens the recording of the live source, which continues while the source is connected. */
-function openRecording(
+async function openRecording(
   { recordDir, quoteMaxAgeMs }: Settings,
   calendar: Calendar,
   live: LiveMarketFeed | undefined,
   openReaders: OpenReaders,
-): LiveRecordingFeed {
+): Promise<LiveRecordingFeed> {
   if (recordDir === undefined || live === undefined) throw new NoLiveRecording();
+  const [{ LiveRecordingFeed }, { ACTIONS_FILE }] = await Promise.all([
+    import('./feeds/live/live-recording-feed.js'),
+    import('./feeds/live/recorder.js'),
+  ]);
   const path = join(recordDir, ACTIONS_FILE);
   return new LiveRecordingFeed({
     directory: recordDir,
@@ -257,13 +256,18 @@ async function openedArchive(path: string, note: (text: string) => void): Promis
   return archive;
 }
 
-function openLiveFeed(
+async function openLiveFeed(
   { live, quoteMaxAgeMs, dataDir, recordDir }: Settings,
   calendar: Calendar,
   note: (text: string) => void,
 ): Promise<LiveMarketFeed> {
   if (live === undefined) throw new NoLiveSource();
-  const source = liveSource(live);
+  const source = await liveSource(live);
+  const [{ LiveMarketFeed }, { AssetList }, { TickRecorder }] = await Promise.all([
+    import('./feeds/live/live-market-feed.js'),
+    import('./feeds/live/asset-list.js'),
+    import('./feeds/live/recorder.js'),
+  ]);
   return LiveMarketFeed.open({
     source,
     calendar,
@@ -276,13 +280,13 @@ function openLiveFeed(
 }
 
 /** The source that settings name. */
-export function liveSource(live: LiveSettings): LiveSource {
+export async function liveSource(live: LiveSettings): Promise<LiveSource> {
   switch (live.source) {
     case 'alpaca':
-      return alpacaSource(live);
+      return (await import('./feeds/live/alpaca/alpaca-source.js')).alpacaSource(live);
     case 'massive':
-      return massiveSource(live);
+      return (await import('./feeds/live/massive/massive-source.js')).massiveSource(live);
     case 'tradier':
-      return tradierSource(live);
+      return (await import('./feeds/live/tradier/tradier-source.js')).tradierSource(live);
   }
 }

@@ -57,7 +57,7 @@ async function record(
   const note = (text: string): void => void process.stderr.write(`${text}\n`);
   const recorder = new TickRecorder(directory, note);
   const feed = await LiveMarketFeed.open({
-    source: liveSource(live),
+    source: await liveSource(live),
     calendar: calendarById('XNYS'),
     maxAgeMs: LIVE_MAX_AGE_MS,
     assets: new AssetList(directory, live.source),

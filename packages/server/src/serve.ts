@@ -22,7 +22,6 @@ import type { NodeListener } from './http/cluster/node-listener.js';
 import { DocsSite } from './http/docs-site.js';
 import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
-import { createMetricsServer } from './http/metrics.js';
 import type { OpeningStore } from './open-store.js';
 import { Opened } from './opened.js';
 import { sharedSecret } from './shared-secret.js';
@@ -94,9 +93,13 @@ async function serveWith(
   const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
   const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
   const dialects = await loadDialects(settings.dialects);
+  // The library of the figures is loaded for their port only.
+  const measuring = settings.metricsPort === undefined ? undefined : await import('./http/metrics.js');
+  const traffic = measuring && new measuring.Traffic();
   const app = await createApp({
     ...composition,
     dialects,
+    traffic,
     cluster:
       cluster === undefined || settings.cluster === undefined || listener === undefined
         ? undefined
@@ -133,16 +136,15 @@ async function serveWith(
     });
   }
   const metrics =
-    settings.metricsPort === undefined
-      ? undefined
-      : createMetricsServer(app.traffic, {
-          ...composition,
-          dataDir: settings.dataDir,
-          clockMs: Date.now,
-          openStreams: () => app.openStreams(),
-          webhookFigures: () => app.webhookFigures(),
-          beginnings,
-        });
+    traffic &&
+    measuring.createMetricsServer(traffic, {
+      ...composition,
+      dataDir: settings.dataDir,
+      clockMs: Date.now,
+      openStreams: () => app.openStreams(),
+      webhookFigures: () => app.webhookFigures(),
+      beginnings,
+    });
   opened.add(() => metrics?.close());
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   const { store, simulations } = composition;

@@ -52,9 +52,12 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
   useClockMoves(found.reload);
   if (portfolioId === '')
     return (
-      <Empty>
-        Activity is shown by portfolio. <a href={hrefOf(broker.simulationId, '')}>Choose one first.</a>
-      </Empty>
+      <>
+        <h1>Activity</h1>
+        <Empty>
+          Activity is shown by portfolio. <a href={hrefOf(broker.simulationId, '')}>Choose one first.</a>
+        </Empty>
+      </>
     );
   const { value, error } = found;
   return (

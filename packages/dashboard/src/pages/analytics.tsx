@@ -29,9 +29,12 @@ export function Analytics({ place }: { readonly place: DashboardRoute }) {
   const found = SECTIONS[name];
   if (portfolioId === '')
     return (
-      <Empty>
-        Analytics are shown by portfolio. <a href={hrefOf(simulationId, '')}>Choose one first.</a>
-      </Empty>
+      <>
+        <h1>Analytics</h1>
+        <Empty>
+          Analytics are shown by portfolio. <a href={hrefOf(simulationId, '')}>Choose one first.</a>
+        </Empty>
+      </>
     );
   return (
     <>
@@ -41,6 +44,7 @@ export function Analytics({ place }: { readonly place: DashboardRoute }) {
       </div>
       <Tabs
         label="Section"
+        isSection
         value={name}
         options={TITLES}
         onChange={(section) => setQuery({ section, from: undefined, to: undefined })}

@@ -65,6 +65,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
       <EquityCurve portfolio={value} span={place.query.get('span') ?? ''} />
       <Tabs
         label="Section"
+        isSection
         value={section}
         options={SECTIONS}
         onChange={(next) => setQuery({ section: next, order: undefined })}

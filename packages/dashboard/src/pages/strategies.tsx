@@ -1,6 +1,6 @@
 /** Options with their margin groups. */
 import type { Leg, PortfolioUpdate, Requirements } from '@sandpit/protocol';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
@@ -51,8 +51,12 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
     [portfolioId, options.map((one) => [one.optionSymbol, one.quantity])],
   );
   useEffect(() => margin.reload(), [portfolio.updatedAt]);
-  if (margin.error !== undefined) return <Problem error={margin.error} retry={margin.reload} />;
-  if (margin.value === undefined) return null;
+  // The last groups stay while others load or a read fails: a dialog that is open in a row must not close.
+  const last = useRef<{ readonly of: string; readonly requirements: Requirements }>();
+  if (margin.value !== undefined) last.current = { of: portfolioId, requirements: margin.value };
+  const known = last.current?.of === portfolioId ? last.current.requirements : undefined;
+  if (known === undefined)
+    return margin.error === undefined ? null : <Problem error={margin.error} retry={margin.reload} />;
   const held = new Map([
     ...equities.map((one) => {
       const count = one.settledQuantity + one.pendingQuantity;
@@ -64,7 +68,7 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
     ),
   ]);
   const isOption = new Set(options.map(({ optionSymbol }) => optionSymbol));
-  const rows = margin.value.groups
+  const rows = known.groups
     .filter(({ legs }) => legs.some(({ symbol }) => isOption.has(symbol)))
     .map((group): Strategy => {
       // A position that is divided among groups is shown in each of them in part.
@@ -82,12 +86,15 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
     });
   if (rows.length === 0) return null;
   return (
-    <Table
-      label="Strategies"
-      columns={columnsIn(broker.simulationId, portfolioId, isOption)}
-      rows={rows}
-      keyOf={keyOfGroup}
-    />
+    <>
+      {margin.error !== undefined && <Problem error={margin.error} retry={margin.reload} />}
+      <Table
+        label="Strategies"
+        columns={columnsIn(broker.simulationId, portfolioId, isOption)}
+        rows={rows}
+        keyOf={keyOfGroup}
+      />
+    </>
   );
 }
 

@@ -54,6 +54,7 @@ export function TimeMachinePage({ place }: { readonly place: DashboardRoute }) {
       </div>
       <Tabs
         label="Section"
+        isSection
         value={section}
         options={SECTIONS}
         onChange={(next) => setQuery({ section: next, comparison: undefined })}

@@ -36,6 +36,8 @@ export class Drawing {
   readonly #element: HTMLElement;
   #series: ISeriesApi<Kind>[] = [];
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
+  /** Last input of `#mark`: a theme draws it again in its colors. */
+  #marked: readonly [marks: readonly Mark[], times: readonly number[]] = [[], []];
   #shape = '';
   #isRemoved = false;
   /** The user zoomed or scrolled: the visible range stays until the clock jumps. */
@@ -50,7 +52,10 @@ export class Drawing {
   readonly #resized = new ResizeObserver(() => {
     if (!this.#isMoved && this.#count > 0) this.#showAll(this.#count);
   });
-  readonly #onTheme = (): void => this.#paint();
+  readonly #onTheme = (): void => {
+    this.#paint();
+    this.#mark(...this.#marked);
+  };
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
 
   constructor(element: HTMLElement) {
@@ -195,6 +200,7 @@ export class Drawing {
 
   /** Marks are drawn at the last point not after them; adjacent ones of one kind share a dot. */
   #mark(marks: readonly Mark[], times: readonly number[]): void {
+    this.#marked = [marks, times];
     const [series] = this.#series;
     if (series === undefined || times.length === 0) return;
     const dots = new Map<string, SeriesMarker<Time>>();

@@ -119,14 +119,17 @@ export function Tabs({
   value,
   options,
   onChange,
+  isSection = false,
 }: {
   readonly label: string;
   readonly value: string;
   readonly options: readonly (readonly [value: string, title: string])[];
   readonly onChange: (value: string) => void;
+  /** The choice is a part of the page rather than a filter of what it shows. */
+  readonly isSection?: boolean;
 }) {
   return (
-    <div class="tabs" role="group" aria-label={label}>
+    <div class={isSection ? 'tabs sections' : 'tabs'} role="group" aria-label={label}>
       {options.map(([option, title]) => (
         <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
           {title}

@@ -6,6 +6,7 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['s', 'Sell: open the ticket'],
   ['Enter', 'In the ticket: to the button that states the order; again: place it'],
   ['Esc', 'Leave the ticket, a dialog or the details of an order'],
-  ['← → ↑ ↓', 'Move the border between two parts of the trade page'],
+  ['← → ↑ ↓', 'Move the border between two parts of the trade page, or a line of the chart by a tick'],
+  ['PgUp PgDn', 'Move a line of the chart by ten ticks'],
   ['?', 'This help'],
 ];

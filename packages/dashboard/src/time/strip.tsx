@@ -1,7 +1,7 @@
 /** The strip that moves the clock of a simulation, on every page. */
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { quantity } from '../format.ts';
+import { instantInNewYork, quantity } from '../format.ts';
 import { errorFrom } from '../load.ts';
 import { sentenceOf } from '../parts/notice.tsx';
 import { type Move, PAUSED_SPEED, useClockControl } from './clock-control.ts';
@@ -151,15 +151,16 @@ export function TimeStrip({
         class="inline"
         onSubmit={(event) => {
           event.preventDefault();
-          if (own !== '') go(/^P/i.test(own) ? { by: own.toUpperCase() } : { to: own });
+          const to = instantInNewYork(own);
+          if (to !== undefined) go({ to });
         }}
       >
         <label class="inline">
           To{' '}
           <input
+            type="datetime-local"
             value={own}
-            placeholder="2026-01-06 or P1D"
-            size={18}
+            title="Eastern Time"
             onInput={({ currentTarget }) => setOwn(currentTarget.value)}
           />
         </label>

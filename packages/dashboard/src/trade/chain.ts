@@ -20,7 +20,7 @@ export interface Chains {
 }
 
 /** Interval between two reads of the chain, ms. */
-const LOOK_MS = 5000;
+export const LOOK_MS = 5000;
 
 export function useChains(underlying: string, asked: string, legs: readonly Leg[]): Chains {
   const broker = useBroker();
@@ -43,7 +43,12 @@ export function useChains(underlying: string, asked: string, legs: readonly Leg[
       ),
     [underlying, dates],
   );
-  useEvery(LOOK_MS, chains.reload);
+  useEvery(LOOK_MS, () => {
+    // A list that could not be read is read again; it changes with the date only.
+    if (expirations.value === undefined) expirations.reload();
+    if (hours.value === undefined) hours.reload();
+    chains.reload();
+  });
   useClockMoves(() => {
     expirations.reload();
     hours.reload();

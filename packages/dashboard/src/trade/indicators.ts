@@ -2,8 +2,11 @@
 import type { Bar } from '@sandpit/protocol';
 
 /** The indicators that a chart offers, by their short names. */
-export const INDICATORS = ['SMA 20', 'SMA 50', 'EMA 20', 'Bollinger', 'VWAP', 'RSI 14'] as const;
+export const INDICATORS = ['SMA 20', 'SMA 50', 'EMA 20', 'Bollinger', 'VWAP', 'RSI 14', 'MACD'] as const;
 export type Indicator = (typeof INDICATORS)[number];
+
+/** Indicators that are no prices: each is drawn below the candles. */
+export const HAVE_PANES: ReadonlySet<Indicator> = new Set(['RSI 14', 'MACD']);
 
 export type Series = readonly (number | undefined)[];
 
@@ -17,14 +20,46 @@ export function simpleAverage(bars: readonly Bar[], length: number): Series {
 }
 
 /** Exponential moving average of closes, smoothing 2 / (length + 1), begun with the simple average of the first `length` bars. */
-export function exponentialAverage(bars: readonly Bar[], length: number): Series {
+export const exponentialAverage = (bars: readonly Bar[], length: number): Series =>
+  smoothed(
+    bars.map(({ close }) => close),
+    length,
+  );
+
+/** Exponential average of the values from the first defined one on. */
+function smoothed(values: Series, length: number): Series {
   const weight = 2 / (length + 1);
-  const seeds = simpleAverage(bars, length);
+  let count = 0;
+  let sum = 0;
   let last: number | undefined;
-  return bars.map(({ close }, index) => {
-    last = last === undefined ? seeds[index] : last + weight * (close - last);
+  return values.map((value) => {
+    if (value === undefined) return undefined;
+    count += 1;
+    sum += value;
+    if (count >= length) last = last === undefined ? sum / length : last + weight * (value - last);
     return last;
   });
+}
+
+export interface Macd {
+  /** Fast less slow exponential average of closes. */
+  readonly line: Series;
+  /** Exponential average of the line. */
+  readonly signal: Series;
+  /** Line less signal. */
+  readonly histogram: Series;
+}
+
+/** Moving average convergence divergence (Appel): exponential averages of 12 and 26 closes, and a signal of 9 values. */
+export function movingAverageConvergence(bars: readonly Bar[], fast = 12, slow = 26, signal = 9): Macd {
+  const less = (a: Series, b: Series): Series =>
+    a.map((value, index) => {
+      const other = b[index];
+      return value === undefined || other === undefined ? undefined : value - other;
+    });
+  const line = less(exponentialAverage(bars, fast), exponentialAverage(bars, slow));
+  const average = smoothed(line, signal);
+  return { line, signal: average, histogram: less(line, average) };
 }
 
 /** Bollinger bands: the simple average of 20 closes, and two population standard deviations above and below it. */

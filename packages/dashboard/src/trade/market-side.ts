@@ -16,7 +16,8 @@ export function useMarketSide(feed: QuoteFeed, symbol: string, legs: readonly Le
   return legs.length > 1 ? netOf(legs, quotes) : sideOfQuote(quotes[0]);
 }
 
-function sideOfQuote(quote: Quote | undefined): MarketSide {
+/** The market of a quote. */
+export function sideOfQuote(quote: Quote | undefined): MarketSide {
   const { bid, ask } = quote ?? {};
   return { bid, ask, middle: middleOf(bid, ask) ?? quote?.price };
 }

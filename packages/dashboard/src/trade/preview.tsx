@@ -14,6 +14,8 @@ import { type Rejection, remedyOf } from './remedy.ts';
 const QUIET_MS = 200;
 /** Minimum interval between two previews caused by quotes: 60 requests a minute, of the 1,000 that a route allows. */
 const QUOTE_MS = 1000;
+/** Pause after a preview that failed. */
+const RETRY_MS = 3000;
 
 export interface PreviewState {
   readonly preview?: OrderPreview;
@@ -42,6 +44,7 @@ export function usePreview(
     const over = new AbortController();
     let isAsking = false;
     let isAskedAgain = false;
+    let again: ReturnType<typeof setTimeout> | undefined;
     const ask = (): void => {
       isAskedAgain = isAsking;
       if (isAsking) return;
@@ -51,7 +54,10 @@ export function usePreview(
         .then(
           (preview) => setState({ preview, of: order }),
           (error: unknown) => {
-            if (!over.signal.aborted) setState({ error: errorFrom(error), of: order });
+            if (over.signal.aborted) return;
+            setState({ error: errorFrom(error), of: order });
+            // On a market that stands still no quote asks again.
+            again = setTimeout(ask, RETRY_MS);
           },
         )
         .finally(() => {
@@ -72,6 +78,7 @@ export function usePreview(
       over.abort();
       clearTimeout(first);
       clearTimeout(due);
+      clearTimeout(again);
       for (const end of ends) end();
     };
   }, [broker, feed, key, watched]);

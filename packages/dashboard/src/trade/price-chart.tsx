@@ -7,67 +7,57 @@ import {
   type PortfolioUpdate,
 } from '@sandpit/protocol';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Broker, useBroker } from '../broker.ts';
+import { useBroker } from '../broker.ts';
 import { compact, percentChange, price, quantity, tone } from '../format.ts';
-import { isOpenOrder } from '../live/orders.ts';
 import type { QuoteFeed } from '../live/quotes.ts';
-import { errorFrom, useEvery, useLoad } from '../load.ts';
+import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { Tabs } from '../parts/field.tsx';
-import { Problem, sentenceOf } from '../parts/notice.tsx';
+import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
-import { announce } from '../ui/toaster.tsx';
+import { LineSliders, MoveNotice, type TicketLines, useChartLines } from './chart-lines.tsx';
 import { barsIn, rangeOf, RANGES } from './chart-ranges.ts';
-import { barOf, partsOf, startOfBar, withPrice } from './forming-bar.ts';
-import { type Indicator, INDICATORS } from './indicators.ts';
-import type { Fill, PriceDrawing, PriceMark } from './price-drawing.ts';
+import { CompareMenu, ComparedLegend, useComparedBars } from './compared.tsx';
+import { withPrice } from './forming-bar.ts';
+import { HAVE_PANES, type Indicator, INDICATORS } from './indicators.ts';
+import { onTick, tickAt } from './levels.ts';
+import type { MarketSide } from './market-side.ts';
+import type { Fill, PriceDrawing } from './price-drawing.ts';
+import { BARS_MS, type LoadedBars, readBars } from './read-bars.ts';
 
 const KEPT = 'sandpit-indicators';
-const LIMIT = 500;
-
-interface Loaded {
-  readonly bars: readonly Bar[];
-  readonly timeframe: BarTimeframe;
-}
-
-/** Finished bars, and the forming one aggregated from shorter ones. */
-async function readBars(broker: Broker, symbol: string, timeframe: BarTimeframe): Promise<Loaded> {
-  const part = partsOf(timeframe);
-  const [{ bars }, { now }] = await Promise.all([
-    broker.call('getBars', { params: { symbol }, query: { timeframe, limit: LIMIT } }),
-    broker.call('getMarketHours'),
-  ]);
-  const last = bars.at(-1);
-  const start = startOfBar(timeframe, Date.parse(now), last);
-  if (part === undefined || (last !== undefined && start <= last.timestamp)) return { bars, timeframe };
-  const parts = await broker.call('getBars', {
-    params: { symbol },
-    query: { timeframe: part, from: new Date(start).toISOString(), limit: LIMIT },
-  });
-  const forming = barOf(parts.bars, start);
-  return { bars: forming === undefined ? bars : [...bars, forming], timeframe };
-}
 
 export function PriceChart({
   symbol,
   timeframe,
   range: rangeName,
+  compared: comparedSymbols,
   feed,
   portfolio,
   orders,
+  market,
+  tickSize,
+  ticket,
 }: {
   readonly symbol: string;
   readonly timeframe: BarTimeframe;
   /** Name of a range in the address. */
   readonly range: string;
+  /** Symbols that are compared with this one. */
+  readonly compared: readonly string[];
   readonly feed: QuoteFeed;
   readonly portfolio: PortfolioUpdate | undefined;
   readonly orders: readonly Order[];
+  readonly market: MarketSide;
+  /** Tick of the instrument; undefined = that of shares. */
+  readonly tickSize: number | undefined;
+  /** Prices of the ticket; undefined if the token cannot place orders. */
+  readonly ticket: TicketLines | undefined;
 }) {
   const broker = useBroker();
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<PriceDrawing>();
-  const bars = useRef<Loaded>({ bars: [], timeframe });
+  const bars = useRef<LoadedBars>({ bars: [], timeframe });
   const isToFit = useRef(true);
   const range = rangeOf(rangeName, timeframe);
   useEffect(() => drawing.current?.fit(barsIn(range, bars.current.bars)), [range]);
@@ -75,31 +65,19 @@ export function PriceChart({
   const [hovered, setHovered] = useState<Bar>();
   const [lastBar, setLastBar] = useState<Bar>();
   const [indicators, setIndicators] = useState(readIndicators);
-  const open = useRef<ReadonlyMap<string, Order>>(new Map());
-  open.current = new Map(orders.filter(isOpenOrder).map((order) => [order.orderId, order]));
-
   const read = useLoad(() => readBars(broker, symbol, timeframe), [symbol, timeframe]);
-  useEvery(15_000, read.reload);
+  useEvery(BARS_MS, read.reload);
   useClockMoves(() => {
     isToFit.current = true;
     read.reload();
   });
 
-  const drag = (orderId: string, to: number): void => {
-    const order = open.current.get(orderId);
-    if (order === undefined) return;
-    const body = order.limitPrice === undefined ? { stopPrice: to } : { limitPrice: to };
-    broker.call('updateOrder', { params: { orderId }, body }).then(
-      () => announce(`Order in ${order.symbol} moved`, `To ${price(to)}.`, 'success', `move ${orderId}`),
-      (error: unknown) => {
-        announce(`Order in ${order.symbol} not moved`, sentenceOf(errorFrom(error)), 'error');
-        drawing.current?.setMarks([]);
-        drawing.current?.setMarks(marks);
-      },
-    );
-  };
-  const latestDrag = useRef(drag);
-  latestDrag.current = drag;
+  const compared = useComparedBars(comparedSymbols, timeframe, feed);
+  const [edgeMs, setEdgeMs] = useState<number>();
+  const lines = useChartLines(symbol, portfolio, orders, ticket);
+  const snap = (at: number): number => onTick(at, tickAt(at, tickSize));
+  const latest = useRef({ snap, onMove: lines.onMove });
+  latest.current = { snap, onMove: lines.onMove };
 
   useEffect(() => {
     const element = box.current;
@@ -109,7 +87,9 @@ export function PriceChart({
       if (isOver) return;
       drawing.current = new library.PriceDrawing(element, {
         onHover: setHovered,
-        onDrag: (id, to) => latestDrag.current(id, to),
+        onDrag: (id, to) => latest.current.onMove(id, to),
+        snap: (at) => latest.current.snap(at),
+        onEdge: setEdgeMs,
       });
       setIsReady(true);
     });
@@ -163,10 +143,13 @@ export function PriceChart({
   );
 
   const fills = useFills(symbol, portfolio?.portfolioId, orders);
-  const marks = useMemo(() => marksOf(symbol, portfolio, orders), [symbol, portfolio, orders]);
+  const { marks } = lines;
+  // Averages are prices: on a scale in percent each would begin at zero.
+  const drawn = comparedSymbols.length > 0 ? indicators.filter((one) => HAVE_PANES.has(one)) : indicators;
   useEffect(() => drawing.current?.setFills(fills), [isReady, fills]);
   useEffect(() => drawing.current?.setMarks(marks), [isReady, marks]);
-  useEffect(() => drawing.current?.setIndicators(indicators), [isReady, indicators]);
+  useEffect(() => drawing.current?.setIndicators(drawn), [isReady, drawn.join()]);
+  useEffect(() => drawing.current?.setCompared(compared), [isReady, compared]);
 
   const choose = (name: Indicator): void => {
     const next = indicators.includes(name) ? indicators.filter((one) => one !== name) : [...indicators, name];
@@ -203,6 +186,17 @@ export function PriceChart({
             ))}
           </div>
         </details>
+        <CompareMenu symbols={comparedSymbols} />
+        {ticket !== undefined && (
+          <button
+            type="button"
+            class="quiet"
+            title="Puts the ticket at the price of the market; drag its line, or move it with the arrow keys"
+            onClick={ticket.onBegin}
+          >
+            Order at a price
+          </button>
+        )}
         <button
           type="button"
           class="quiet"
@@ -210,8 +204,15 @@ export function PriceChart({
         >
           Fit
         </button>
-        <Legend bar={hovered ?? lastBar} />
+        {compared.length === 0 && <Legend bar={hovered ?? lastBar} />}
+        <ComparedLegend
+          own={{ symbol, bars: bars.current.bars }}
+          compared={compared}
+          fromMs={edgeMs}
+          untilMs={hovered?.timestamp}
+        />
       </div>
+      <LineSliders lines={lines} step={(from, ticks) => snap(from + ticks * tickAt(from, tickSize))} />
       {read.error !== undefined && <Problem error={read.error} retry={read.reload} />}
       <div class="chart-box">
         <div
@@ -220,6 +221,7 @@ export function PriceChart({
           role="img"
           aria-label={`${symbol}, ${count} bars of ${timeframe}, last ${price(lastBar?.close)}, ${fills.length} fills, ${marks.length} lines`}
         />
+        <MoveNotice lines={lines} market={market} />
         {read.value === undefined && read.error === undefined && <p class="over waiting">Loading bars …</p>}
         {read.value !== undefined && lastBar === undefined && (
           <p class="over dim">No bars of this length yet. They appear with the first quotes.</p>
@@ -289,36 +291,4 @@ function useFills(
       })),
     [fills.value],
   );
-}
-
-/** The average price of the position, and the open orders that have a price of their own. */
-function marksOf(
-  symbol: string,
-  portfolio: PortfolioUpdate | undefined,
-  orders: readonly Order[],
-): readonly PriceMark[] {
-  const share = portfolio?.equities.find((one) => one.symbol === symbol);
-  const future = portfolio?.futures.find((one) => one.symbol === symbol);
-  const count = share === undefined ? (future?.quantity ?? 0) : share.settledQuantity + share.pendingQuantity;
-  const entry = share?.entryPrice ?? future?.entryPrice;
-  return [
-    ...(count === 0 || entry === undefined
-      ? []
-      : [{ price: entry, title: `${quantity(count)} avg`, color: '--accent' } as const]),
-    ...orders.flatMap((order): PriceMark[] => {
-      if (!isOpenOrder(order) || order.symbol !== symbol || order.legs !== undefined) return [];
-      const at = order.limitPrice ?? order.stopPrice;
-      if (at === undefined) return [];
-      const isBuy = order.positionIntent.startsWith('BUY');
-      const kind = order.limitPrice === undefined ? 'stop' : 'limit';
-      return [
-        {
-          id: order.orderId,
-          price: at,
-          title: `${isBuy ? 'Buy' : 'Sell'} ${quantity(order.quantity)} ${kind}`,
-          color: isBuy ? '--up' : '--down',
-        },
-      ];
-    }),
-  ];
 }

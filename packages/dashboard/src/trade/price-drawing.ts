@@ -11,6 +11,7 @@ import {
   type ISeriesMarkersPluginApi,
   LineSeries,
   LineStyle,
+  PriceScaleMode,
   type SeriesMarker,
   type Time,
   type UTCTimestamp,
@@ -21,7 +22,9 @@ import { second, momentOf, tickOf } from '../parts/drawing.ts';
 import {
   bollingerBands,
   exponentialAverage,
+  HAVE_PANES,
   type Indicator,
+  movingAverageConvergence,
   relativeStrength,
   type Series,
   simpleAverage,
@@ -40,15 +43,24 @@ export interface PriceMark {
   readonly id?: string;
   readonly price: number;
   readonly title: string;
-  readonly color: '--up' | '--down' | '--accent' | '--dim';
+  readonly color: '--up' | '--down' | '--accent' | '--warm';
 }
 
-/** A line of an indicator: its values, its color, and its pane. */
+/** A line or histogram of an indicator, and its color. */
 interface IndicatorLine {
   readonly values: Series;
   readonly color: string;
-  readonly hasPane?: boolean;
+  readonly isHistogram?: boolean;
 }
+
+/** Bars of a symbol that is compared with the one of the chart. */
+export interface ComparedBars {
+  readonly symbol: string;
+  readonly bars: readonly Bar[];
+}
+
+/** Colors of compared symbols, in order. */
+export const COMPARED_COLORS = ['--accent', '--warm', '--violet', '--teal'] as const;
 
 const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly IndicatorLine[]>> = {
   'SMA 20': (bars) => [{ values: simpleAverage(bars, 20), color: '--accent' }],
@@ -62,22 +74,38 @@ const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly Indic
     ];
   },
   VWAP: (bars) => [{ values: volumeWeightedPrice(bars, isoDay), color: '--violet' }],
-  'RSI 14': (bars) => [{ values: relativeStrength(bars), color: '--teal', hasPane: true }],
+  'RSI 14': (bars) => [{ values: relativeStrength(bars), color: '--teal' }],
+  MACD: (bars) => {
+    const { line, signal, histogram } = movingAverageConvergence(bars);
+    return [
+      { values: histogram, color: '--line-strong', isHistogram: true },
+      { values: line, color: '--accent' },
+      { values: signal, color: '--warm' },
+    ];
+  },
 };
 
 /** Distance within which a pointer selects a line, px. */
 const GRAB_PX = 7;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
+/** Values of indicators that are no prices. */
+const HUNDREDTHS = { type: 'price', precision: 2, minMove: 0.01 } as const;
 /** Bars between two fills that both have a text. */
 const TEXT_BARS = 24;
 /** Bars that are shown at first; the rest is to the left. */
 const SHOWN = 120;
+/** Height of a pane below the candles. */
+const PANE_PX = 90;
 
 export interface DrawingHandlers {
   /** The bar under the pointer; undefined = none. */
   readonly onHover: (bar: Bar | undefined) => void;
   /** A line was dragged to a price and released. */
   readonly onDrag: (id: string, price: number) => void;
+  /** The price at which a line that is dragged to another one may lie. */
+  readonly snap: (price: number) => number;
+  /** Instant of the first bar at the left edge, ms. */
+  readonly onEdge: (fromMs: number) => void;
 }
 
 export class PriceDrawing {
@@ -90,11 +118,15 @@ export class PriceDrawing {
   readonly #over = new AbortController();
   #bars: readonly Bar[] = [];
   #indicators: readonly Indicator[] = [];
-  #indicatorLines: ISeriesApi<'Line'>[] = [];
+  #indicatorLines: ISeriesApi<'Line' | 'Histogram'>[] = [];
+  #compared: readonly ComparedBars[] = [];
+  #comparedLines: ISeriesApi<'Line'>[] = [];
   #fills: readonly Fill[] = [];
   #marks: readonly PriceMark[] = [];
   #lines: { readonly mark: PriceMark; readonly line: IPriceLine }[] = [];
   #dragged: { readonly id: string; readonly line: IPriceLine; price: number } | undefined;
+  /** Marks that wait for the end of a drag. */
+  #nextMarks: readonly PriceMark[] | undefined;
 
   constructor(element: HTMLElement, handlers: DrawingHandlers) {
     this.#element = element;
@@ -126,6 +158,9 @@ export class PriceDrawing {
       this.#handlers.onHover(
         time === undefined ? undefined : this.#bars.find((bar) => second(bar.timestamp) === time),
       );
+    });
+    this.#chart.timeScale().subscribeVisibleTimeRangeChange((range) => {
+      if (range !== null) this.#tellEdge(Number(range.from));
     });
     this.#paint();
     const { signal } = this.#over;
@@ -171,6 +206,53 @@ export class PriceDrawing {
     });
   }
 
+  /** Draws the closes of other symbols, all in percent of the close at the left edge; without any, prices. */
+  setCompared(compared: readonly ComparedBars[]): void {
+    const isOther =
+      compared.map(({ symbol }) => symbol).join() !== this.#compared.map(({ symbol }) => symbol).join();
+    this.#compared = compared;
+    if (isOther) {
+      for (const line of this.#comparedLines) this.#chart.removeSeries(line);
+      this.#comparedLines = compared.map(({ symbol }) =>
+        this.#chart.addSeries(LineSeries, {
+          title: symbol,
+          lineWidth: 2,
+          priceLineVisible: false,
+          priceFormat: DOLLARS,
+        }),
+      );
+      this.#candles.priceScale().applyOptions({
+        mode: compared.length > 0 ? PriceScaleMode.Percentage : PriceScaleMode.Normal,
+        autoScale: true,
+      });
+    }
+    this.#drawCompared();
+    const range = this.#chart.timeScale().getVisibleRange();
+    if (range !== null) this.#tellEdge(Number(range.from));
+  }
+
+  #drawCompared(): void {
+    this.#comparedLines.forEach((line, index) => {
+      line.applyOptions({
+        color: this.#color(COMPARED_COLORS[index % COMPARED_COLORS.length] ?? '--accent'),
+      });
+      line.setData(
+        (this.#compared[index]?.bars ?? []).map(({ timestamp, close }) => ({
+          time: second(timestamp),
+          value: close,
+        })),
+      );
+    });
+  }
+
+  /** Reports the first bar of any symbol at or after a time of the chart. */
+  #tellEdge(from: number): void {
+    const first = [this.#bars, ...this.#compared.map(({ bars }) => bars)].flatMap(
+      (bars) => bars.find(({ timestamp }) => second(timestamp) >= from)?.timestamp ?? [],
+    );
+    if (first.length > 0) this.#handlers.onEdge(Math.min(...first));
+  }
+
   setIndicators(indicators: readonly Indicator[]): void {
     if (indicators.join() === this.#indicators.join()) return;
     this.#indicators = indicators;
@@ -185,10 +267,14 @@ export class PriceDrawing {
   }
 
   setMarks(marks: readonly PriceMark[]): void {
+    // A line stays under the pointer that drags it.
+    if (this.#dragged !== undefined) {
+      this.#nextMarks = marks;
+      return;
+    }
     if (JSON.stringify(marks) === JSON.stringify(this.#marks)) return;
     this.#marks = marks;
     for (const { line } of this.#lines) this.#candles.removePriceLine(line);
-    this.#dragged = undefined;
     this.#lines = marks.map((mark) => ({
       mark,
       line: this.#candles.createPriceLine({
@@ -229,7 +315,7 @@ export class PriceDrawing {
         }
         const at = this.#candles.coordinateToPrice(yOf(event));
         if (at === null || at <= 0) return;
-        dragged.price = Math.round(at * 100) / 100;
+        dragged.price = this.#handlers.snap(at);
         dragged.line.applyOptions({ price: dragged.price });
       },
       options,
@@ -240,8 +326,11 @@ export class PriceDrawing {
       this.#dragged = undefined;
       this.#chart.applyOptions({ handleScroll: { vertTouchDrag: false }, handleScale: true });
       const before = this.#marks.find(({ id }) => id === dragged.id)?.price;
+      if (before !== undefined) dragged.line.applyOptions({ price: before });
+      const next = this.#nextMarks;
+      this.#nextMarks = undefined;
+      if (next !== undefined) this.setMarks(next);
       if (isKept && before !== dragged.price) this.#handlers.onDrag(dragged.id, dragged.price);
-      else if (before !== undefined) dragged.line.applyOptions({ price: before });
     };
     this.#element.addEventListener('pointerup', () => end(true), options);
     this.#element.addEventListener('pointercancel', () => end(false), options);
@@ -261,23 +350,28 @@ export class PriceDrawing {
     });
   }
 
-  /** Draws indicators; `onlyLast`: their last value. */
+  /** Draws indicators; `onlyLast`: their last value. Those with a scale of their own have a pane each. */
   #drawIndicators(onlyLast = false): void {
-    const lines = this.#indicators.flatMap((name) => LINES[name](this.#bars));
-    lines.forEach(({ values, color, hasPane }, index) => {
+    let panes = 0;
+    const lines = this.#indicators.flatMap((name) => {
+      const pane = HAVE_PANES.has(name) ? (panes += 1) : 0;
+      return LINES[name](this.#bars).map((line) => ({ ...line, pane }));
+    });
+    lines.forEach(({ values, color, isHistogram, pane }, index) => {
+      const options = {
+        priceLineVisible: false,
+        lastValueVisible: pane > 0 && isHistogram !== true,
+        priceFormat: pane > 0 ? HUNDREDTHS : DOLLARS,
+      };
       const series =
         this.#indicatorLines[index] ??
-        this.#chart.addSeries(
-          LineSeries,
-          {
-            lineWidth: 1,
-            priceLineVisible: false,
-            lastValueVisible: hasPane === true,
-            crosshairMarkerVisible: false,
-            priceFormat: DOLLARS,
-          },
-          hasPane === true ? 1 : 0,
-        );
+        (isHistogram === true
+          ? this.#chart.addSeries(HistogramSeries, options, pane)
+          : this.#chart.addSeries(
+              LineSeries,
+              { ...options, lineWidth: 1, crosshairMarkerVisible: false },
+              pane,
+            ));
       this.#indicatorLines[index] = series;
       series.applyOptions({ color: this.#color(color) });
       const last = this.#bars.length - 1;
@@ -293,7 +387,7 @@ export class PriceDrawing {
           }),
         );
     });
-    this.#chart.panes()[1]?.setHeight(90);
+    for (const pane of this.#chart.panes().slice(1)) pane.setHeight(PANE_PX);
   }
 
   /** A fill is drawn at its bar; fills of one side in one bar share an arrow. Texts are drawn only if they do not overlap. */
@@ -334,6 +428,7 @@ export class PriceDrawing {
     this.#marks = [];
     this.setMarks(marks);
     this.#drawIndicators();
+    this.#drawCompared();
     this.#drawFills();
   }
 

@@ -3,12 +3,13 @@ import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, dateText, price, quantity } from '../format.ts';
-import { errorFrom, useLoad } from '../load.ts';
+import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { contractText, legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { go, hrefOf } from '../route.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { LOOK_MS } from './chain.ts';
 import {
   closingTicket,
   type Held,
@@ -61,6 +62,13 @@ export function RollDialog({
           .contracts;
   const chain = useLoad(() => chainOf(expiration), [underlying, expiration]);
   const own = useLoad(() => chainOf(option?.expiration), [underlying, option?.expiration]);
+  const reload = (): void => {
+    expirations.reload();
+    chain.reload();
+    own.reload();
+  };
+  // The net price follows the market, and a read that failed is repeated.
+  useEvery(LOOK_MS, reload);
   const market = new Map(
     [...(own.value ?? []), ...(chain.value ?? [])].map((one) => [one.optionSymbol, one] as const),
   );
@@ -136,7 +144,7 @@ export function RollDialog({
             onChange={(next) => setChosen({ expiration, shift: Number(next) })}
           />
         )}
-        {problem !== undefined && <Problem error={errorFrom(problem)} />}
+        {problem !== undefined && <Problem error={errorFrom(problem)} retry={reload} />}
         {legs.length > 0 && !isByTwo && (
           <p>
             <strong>{headingOf(legs)}</strong>, one order

@@ -16,12 +16,14 @@ import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
 import { Split } from '../ui/split.tsx';
 import { TabPanels } from '../ui/tab-panels.tsx';
 import { Dock } from './dock.tsx';
-import { limitAtMiddle, useMarketSide } from './market-side.ts';
+import { limitAtMiddle, sideOfQuote, useMarketSide } from './market-side.ts';
 import { OptionPanel } from './option-panel.tsx';
+import { comparedIn } from './percent-change.ts';
 import { usePreview } from './preview.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { heldIn, Ticket } from './ticket.tsx';
 import { kindOfTicket, missingOf, orderOf, ticketOf } from './ticket-body.ts';
+import { ticketLines } from './ticket-lines.ts';
 import { rearmTicket } from './ticket-state.ts';
 import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
 
@@ -111,7 +113,11 @@ function Desk({
   const symbol = contract ?? asked;
   const charted = optionNamed(asked)?.underlying ?? asked;
   const legSymbols = legs.map(({ optionSymbol }) => optionSymbol);
-  const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols]);
+  const compared = useMemo(
+    () => comparedIn(query.get('compare') ?? '', charted),
+    [query.get('compare'), charted],
+  );
+  const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols, ...compared]);
   const { value: portfolio } = usePortfolio(portfolioId ?? '');
   const orders = useOrders({ portfolioId: portfolioId ?? '' });
   const market = useMarketSide(feed, symbol, legs);
@@ -154,6 +160,9 @@ function Desk({
   }, [isAtMiddle, middle]);
   const timeframe = barTimeframes.find((one) => one === query.get('bars')) ?? '1Day';
 
+  const chartMarket = symbol === charted ? market : sideOfQuote(feed.get(charted));
+  const lines = ticketLines(query, symbol, charted, isBuy, chartMarket, instrument?.tickSize);
+
   const watch = (
     <WatchList
       symbols={watched}
@@ -170,9 +179,13 @@ function Desk({
       symbol={charted}
       timeframe={timeframe}
       range={query.get('range') ?? ''}
+      compared={compared}
       feed={feed}
       portfolio={portfolio}
       orders={orders.rows}
+      market={chartMarket}
+      tickSize={symbol === charted ? instrument?.tickSize : undefined}
+      ticket={mayTrade && portfolioId !== undefined ? lines : undefined}
     />
   );
   const options = <OptionPanel underlying={charted} query={query} portfolio={portfolio} preview={preview} />;

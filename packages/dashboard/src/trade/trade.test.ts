@@ -4,13 +4,6 @@ import { numberTyped, words } from '../format.ts';
 import { legsOf } from '../option-legs.ts';
 import { intervalForAge } from '../pages/equity-curve.tsx';
 import { barOf, startOfBar, withPrice } from './forming-bar.ts';
-import {
-  bollingerBands,
-  exponentialAverage,
-  relativeStrength,
-  simpleAverage,
-  volumeWeightedPrice,
-} from './indicators.ts';
 import { distanceWarning, limitAtMiddle, netOf } from './market-side.ts';
 import {
   breakevens,
@@ -34,30 +27,6 @@ const bar = (timestamp: number, close: number, volume = 10): Bar => ({
   low: close - 1,
   close,
   volume,
-});
-const bars = (...closes: readonly number[]): readonly Bar[] =>
-  closes.map((close, index) => bar(index, close));
-
-describe('Indicators', () => {
-  it('averages: start at the first bar with enough history', () => {
-    expect(simpleAverage(bars(1, 2, 3, 4), 3)).toEqual([undefined, undefined, 2, 3]);
-    expect(exponentialAverage(bars(1, 2, 3, 5), 3)).toEqual([undefined, undefined, 2, 3.5]);
-  });
-
-  it('Bollinger bands: are two deviations from the average', () => {
-    const { upper, lower } = bollingerBands(bars(1, 3), 2);
-    expect([upper[1], lower[1]]).toEqual([4, 0]);
-  });
-
-  it('VWAP: weights by volume and restarts each day', () => {
-    const two = [bar(0, 10, 1), bar(1, 20, 3), bar(2, 30, 5)];
-    expect(volumeWeightedPrice(two, (at) => (at < 2 ? 'one' : 'two'))).toEqual([10, 17.5, 30]);
-  });
-
-  it('RSI: is 100 for rising prices and 50 for constant prices', () => {
-    expect(relativeStrength(bars(1, 2, 3, 4), 2).at(-1)).toBe(100);
-    expect(relativeStrength(bars(5, 5, 5), 2).at(-1)).toBe(50);
-  });
 });
 
 describe('The current bar', () => {

@@ -44,8 +44,8 @@ import { DialectPorts } from './dialects/ports.js';
 import { Sessions } from './dialects/sessions.js';
 import { Sockets } from './dialects/sockets.js';
 import type { IssueDemoToken } from './demo-token.js';
-import { registerDocs } from './docs.js';
-import type { DocsSite } from './docs-site.js';
+import { API_REFERENCE, registerDocs } from './docs.js';
+import { type DocsSite, registerDocsSite } from './docs-site.js';
 import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
 import { LocalMemberWork } from './invitations/local-work.js';
@@ -54,8 +54,10 @@ import type { Places } from './competition-doors.js';
 import { cellWork } from './evaluation-cells.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { KnownMethods } from './known-methods.js';
+import { LateRoutes } from './late-routes.js';
 import type { LoginLinks } from './login-links.js';
-import { Traffic } from './metrics.js';
+import type { Traffic } from './metrics.js';
+import { NO_SCHEMAS } from './no-schemas.js';
 import { failed, type OnRefusal, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
 import { Rates } from './agents/rates.js';
@@ -108,6 +110,8 @@ export interface AppDeps extends HttpDeps {
   /** APIs of other services, in front of the same brokerage. */
   readonly dialects: readonly Dialect[];
   readonly log?: FastifyBaseLogger;
+  /** Absent = requests are not counted. */
+  readonly traffic?: Pick<Traffic, 'count'> | undefined;
   /** URL of this server in the OpenAPI document; absent = the origin that serves the document. */
   readonly publicUrl?: string;
   readonly version?: string;
@@ -134,8 +138,8 @@ export interface AppDeps extends HttpDeps {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Request counts and times for the metrics server. */
-    traffic: Traffic;
+    /** Counts requests for the metrics server; undefined = there is none. */
+    traffic: Pick<Traffic, 'count'> | undefined;
     /** Receives errors. */
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
@@ -167,13 +171,36 @@ declare module 'fastify' {
   }
 }
 
-/** The table of routes validates requests: the framework's own compilers would add a tenth of a second to every start. */
-function noSchemas(): never {
-  throw new Error('No route has schemas of the framework');
+/** Fields that this server adds to requests. */
+const REQUEST_FIELDS = [
+  'principal',
+  'simulation',
+  'operation',
+  'window',
+  'limits',
+  'beganMs',
+  'cors',
+  'ticket',
+  'fault',
+  'onAnswered',
+  'admitted',
+] as const;
+
+/** What all instances of one service share. */
+interface Shared {
+  readonly faults: Faults;
+  readonly bodies: Bodies;
 }
 
-/** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
-export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+/**
+ * An instance without routes, with the hooks and parsers of all. `late` = the first instance, which passes requests on; absent = one of those
+ * that receive them.
+ */
+function newInstance(
+  deps: AppDeps,
+  { faults, bodies }: Shared,
+  late?: LateRoutes,
+): { readonly app: FastifyInstance; readonly methods: KnownMethods } {
   const app = fastify({
     // The framework's logger would create one per request; errors are logged in `reply.ts`.
     logger: false,
@@ -188,28 +215,22 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     // Node's own answer to a request without a host is not in the contract's form.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: NO_SCHEMAS,
     rewriteUrl: (request) => withPrefix(deps.dialects, request),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       if (!refusesUrl(deps.dialects, request, reply)) failed(request, reply, error);
     },
   }) as unknown as FastifyInstance;
-  app.decorateRequest('principal', undefined);
-  app.decorateRequest('simulation', undefined);
-  app.decorateRequest('operation', undefined);
-  app.decorateRequest('window', undefined);
-  app.decorateRequest('limits', undefined);
-  app.decorateRequest('beganMs', undefined);
-  app.decorateRequest('cors', undefined);
-  app.decorateRequest('ticket', undefined);
-  app.decorateRequest('fault', undefined);
-  app.decorateRequest('onAnswered', undefined);
-  app.decorate('traffic', new Traffic());
+  for (const name of REQUEST_FIELDS) app.decorateRequest(name, undefined);
+  app.decorate('traffic', deps.traffic);
   app.decorate('logger', deps.log);
   app.decorate('onRefusal', deps.onRefusal);
   app.decorate('isAccessLogged', deps.isAccessLogged === true && deps.log !== undefined);
+  app.decorate('mayAnswer', () => deps.store.mayAnswer?.() ?? true);
+  app.decorate('bodies', bodies);
   app.addHook('onRequest', (request, reply, done) => {
+    if (late?.serve(request, reply) === true) return;
     request.beganMs = performance.now();
     LONG_WORK.began(request.beganMs);
     if (allowOrigin(deps.settings.corsOrigins, request, reply)) return;
@@ -217,22 +238,30 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     if (refused === undefined) done();
     else send(request, reply, refused);
   });
-  app.server.on('checkExpectation', answerExpectation);
-  app.server.on('connect', (_request: unknown, socket: Socket) => answerOnSocket(socket, ROUTE_NOT_FOUND));
-  const bodies = new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs);
-  app.decorate('bodies', bodies);
   parseJsonBodies(app, bodies);
   const methods = new KnownMethods(app);
   app.setNotFoundHandler((request, reply) => send(request, reply, methods.refusalOf(request.url)));
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
+  app.addHook('preHandler', faults.strike);
+  return { app, methods };
+}
+
+/** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const late = new LateRoutes();
+  const faults = new Faults();
+  const shared: Shared = {
+    faults,
+    bodies: new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs),
+  };
+  const { app, methods } = newInstance(deps, shared, late);
+  app.server.on('checkExpectation', answerExpectation);
+  app.server.on('connect', (_request: unknown, socket: Socket) => answerOnSocket(socket, ROUTE_NOT_FOUND));
 
   const health = new Health(deps);
   const { store } = deps;
-  app.decorate('mayAnswer', () => store.mayAnswer?.() ?? true);
   const tickets = new Tickets(deps.access, deps.clockMs, store.tickets);
   const streams = new Streams(deps, tickets);
-  const faults = new Faults();
-  app.addHook('preHandler', faults.strike);
   if (deps.cluster !== undefined) health.isBegun = false;
   app.decorate('noteBegun', () => void (health.isBegun = true));
   app.decorate('beginDrain', () => void (health.isDraining = true));
@@ -366,7 +395,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   }
   const operations = new Operations(handlers, places, recordings, deps.simulations, idempotency);
   const sockets = new Sockets(app);
-  app.decorateRequest('admitted', undefined);
   const door: DoorDeps = {
     ...deps,
     operations,
@@ -389,9 +417,28 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ports.close();
     done();
   });
+  /** Adds a part: registered at its first request, but in a cluster at once, for the gateway has to know all routes. */
+  const add = async (
+    prefix: string,
+    register: (instance: FastifyInstance) => Promise<void>,
+  ): Promise<void> => {
+    if (cluster !== undefined) return register(app);
+    late.add(prefix, async () => {
+      const part = newInstance(deps, shared);
+      await register(part.app);
+      part.methods.refuseShadows(part.app);
+      return part.app;
+    });
+  };
+  app.addHook('onClose', () => late.close());
   for (const dialect of deps.dialects) {
-    if (dialect.mirror === undefined) await openDoor(app, dialect, door);
-    else openMirror(app, dialect, dialect.mirror, admission, operations, serving);
+    const { mirror, prefix } = dialect;
+    if (mirror === undefined) await add(prefix, openDoor(dialect, door));
+    else
+      await add(prefix, (instance) => {
+        openMirror(instance, dialect, mirror, admission, operations, serving);
+        return Promise.resolve();
+      });
   }
   registerTools(
     app,
@@ -442,9 +489,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       wrongCodes,
     });
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
-  await registerDocs(app, document, deps.docsSite, dashboard, deps.issueDemoToken, {
+  const openApi = registerDocs(app, document, deps.docsSite, dashboard, deps.issueDemoToken, {
     isOpen: deps.settings.demoToken,
     browsers,
+  });
+  await add(API_REFERENCE, async (instance) => {
+    // The library of the page is loaded with its first reader.
+    const { registerApiReference } = await import('./api-reference.js');
+    await registerApiReference(instance, openApi, { hasDemoToken: deps.issueDemoToken !== undefined });
+    // It has a page for paths that do not exist.
+    if (instance !== app) registerDocsSite(instance, deps.docsSite);
   });
   methods.refuseShadows(app);
   return app;

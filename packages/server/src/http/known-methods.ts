@@ -3,7 +3,9 @@ import { type Answer, refuse, ROUTE_NOT_FOUND } from './answer.js';
 import { reply as send } from './reply.js';
 
 interface KnownPath {
-  readonly pattern: RegExp;
+  readonly template: string;
+  /** Made when it is first needed. */
+  pattern?: RegExp;
   /** Configurations of its routes, by method. */
   readonly routes: Map<string, FastifyContextConfig>;
 }
@@ -19,7 +21,7 @@ export class KnownMethods {
       // Wildcard paths and the routes of `refuseShadows` are not recorded.
       if (this.#isComplete || url.includes('*')) return;
       let path = this.#paths.get(url);
-      if (path === undefined) this.#paths.set(url, (path = { pattern: patternOf(url), routes: new Map() }));
+      if (path === undefined) this.#paths.set(url, (path = { template: url, routes: new Map() }));
       for (const one of [method].flat()) path.routes.set(one, config);
     });
   }
@@ -43,9 +45,7 @@ export class KnownMethods {
 
   #pathsLike(path: string): readonly KnownPath[] {
     const exact = this.#paths.get(path);
-    return exact === undefined
-      ? [...this.#paths.values()].filter(({ pattern }) => pattern.test(path))
-      : [exact];
+    return exact === undefined ? [...this.#paths.values()].filter((known) => matches(known, path)) : [exact];
   }
 
   /**
@@ -54,10 +54,13 @@ export class KnownMethods {
    */
   refuseShadows(app: FastifyInstance): void {
     this.#isComplete = true;
-    const literal = [...this.#paths].filter(([url]) => !url.includes(':'));
-    for (const [url, { routes }] of literal) {
-      const others = [...this.#paths.values()].filter(({ pattern }) => pattern.test(url));
-      const shadows = others
+    const known = [...this.#paths.values()];
+    const withParameters = known.filter(hasParameter);
+    for (const path of known) {
+      if (hasParameter(path)) continue;
+      const { template: url, routes } = path;
+      const shadows = withParameters
+        .filter((other) => matches(other, url))
         .flatMap((other) => [...other.routes.keys()])
         .filter((method) => !routes.has(method));
       if (shadows.length === 0) continue;
@@ -74,6 +77,17 @@ export class KnownMethods {
 
 const notAllowed = (methods: readonly string[]): Answer =>
   refuse(405, 'Method not allowed', { allow: [...new Set(methods)].sort().join(', ') });
+
+const hasParameter = ({ template }: KnownPath): boolean => template.includes(':');
+
+/** True when the path has the form of the template. The constant beginning decides most cases without an expression. */
+function matches(known: KnownPath, path: string): boolean {
+  const { template } = known;
+  const constant = template.indexOf(':');
+  if (constant === -1) return template === path;
+  if (!path.startsWith(template.slice(0, constant))) return false;
+  return (known.pattern ??= patternOf(template)).test(path);
+}
 
 /** Segments of the template; each parameter matches any text without a slash. */
 const patternOf = (template: string): RegExp =>

@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Simulations } from '../engine/directory/simulations.js';
 import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
+import { NO_SCHEMAS } from './no-schemas.js';
 import { clockAheadMs } from './routes/service.js';
 
 /** Seconds. Most requests wait for one commit. */
@@ -70,7 +71,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   collectServer(registry, sources);
   collectWebhooks(registry, sources);
   collectNode(registry, sources);
-  const server = fastify({ logger: false });
+  const server = fastify({ logger: false, schemaController: NO_SCHEMAS });
   // Bodies have no meaning here.
   server.removeAllContentTypeParsers();
   server.get('/metrics', async (_request, reply) => {

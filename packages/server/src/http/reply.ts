@@ -191,7 +191,7 @@ function counted(request: FastifyRequest, status: number): void {
   if (beganMs !== undefined) LONG_WORK.ended(beganMs);
   request.onAnswered?.();
   request.onAnswered = undefined;
-  server.traffic.count(operation ?? 'unknown', status, ms);
+  server.traffic?.count(operation ?? 'unknown', status, ms);
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
 

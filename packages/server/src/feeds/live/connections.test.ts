@@ -43,7 +43,7 @@ async function follow(
     ...(plan !== undefined && { LIVE_PLAN: plan }),
   });
   if (live === undefined) throw new Error('no live settings');
-  const known = liveSource(live);
+  const known = await liveSource(live);
   const opened = await LiveMarketFeed.open({
     source:
       isPolled(known.stocks) && everyMs !== undefined

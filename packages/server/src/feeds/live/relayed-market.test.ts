@@ -41,7 +41,7 @@ async function openFeed(maxSymbols?: number): Promise<LiveMarketFeed> {
   });
   if (live === undefined) throw new Error('no live settings');
   const feed = await LiveMarketFeed.open({
-    source: liveSource(live),
+    source: await liveSource(live),
     calendar: calendarById('XNYS'),
     maxAgeMs: 60_000,
     ...(maxSymbols !== undefined && { maxSymbols }),

@@ -11,7 +11,7 @@ import {
   STREAMED,
   type StreamOptions,
 } from '@sandpit/dialect-port';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MarketDataLimit } from '../../feeds/live-feed.js';
 import { DamagedJournal, StoreUnavailable } from '../../store/journal.js';
 import { PLAIN_BODY } from '../bodies/body-plan.js';
@@ -32,6 +32,7 @@ export interface DoorDeps extends EntryDeps {
   readonly sockets: Sockets;
   readonly streams: Streams;
   readonly faults: Faults;
+  readonly log?: FastifyBaseLogger | undefined;
   /** In a cluster. */
   readonly placement?: Placement | undefined;
 }
@@ -43,8 +44,8 @@ const FORM = 'application/x-www-form-urlencoded';
 /** Seconds after which a tenant with too many streams may try again. */
 const RETRY_STREAM_SECONDS = 10;
 
-/** Registers the routes and sockets of a dialect under its prefix. */
-export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: DoorDeps): Promise<void> {
+/** Opens the sockets of a dialect under its prefix. Returns the registration of its routes, also under its prefix. */
+export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstance) => Promise<void> {
   const { sockets, streams, faults, keyPairs } = deps;
   const entry = new Entry(dialect, deps);
   const visited = { dialect, entry, keyPairs, streams, sockets, faults };
@@ -54,52 +55,54 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
     sockets.on(
       underPrefix(dialect, TUNNEL),
       false,
-      tunnelsOf(dialect, dialect.listener, { ...deps, ...visited, log: app.logger }),
+      tunnelsOf(dialect, dialect.listener, { ...deps, ...visited, log: deps.log }),
     );
   const takesForms = dialect.bodies[0] === 'form';
-  await app.register(
-    (scope, _options, done) => {
-      parseBodies(scope, dialect);
-      scope.setErrorHandler((error, request, reply) => answerError(request, reply, error));
-      scope.setNotFoundHandler((request, reply) =>
-        answerError(request, reply, new DoorRefused({ kind: 'NOT_FOUND' })),
-      );
-      for (const { method, path, handle } of dialect.openRoutes ?? [])
-        scope.route({
-          method,
-          url: path,
-          config: { body: FORM_BODY },
-          onRequest: (request, _reply, next) => {
-            entry.admitAnyone(request);
-            next();
-          },
-          handler: async (request, reply) => {
-            const call = {
-              head: headOf(dialect, request),
-              query: request.query as Record<string, unknown>,
-              body: request.body,
-              grants: deps.grants,
-            };
-            await handle(call).then(
-              (result) => sendReply(request, reply, result),
-              (error: unknown) => answerError(request, reply, error),
-            );
-          },
-        });
-      for (const route of dialect.routes) {
-        const admit = admissionOf(route);
-        scope.route({
-          method: route.method,
-          url: route.path,
-          config: { body: takesForms ? FORM_BODY : PLAIN_BODY },
-          ...(route.credentialOfBody === undefined ? { onRequest: admit } : { preHandler: admit }),
-          handler: (request, reply) => answer(request, reply, route),
-        });
-      }
-      done();
-    },
-    { prefix: dialect.prefix },
-  );
+  return async (app) => {
+    await app.register(
+      (scope, _options, done) => {
+        parseBodies(scope, dialect);
+        scope.setErrorHandler((error, request, reply) => answerError(request, reply, error));
+        scope.setNotFoundHandler((request, reply) =>
+          answerError(request, reply, new DoorRefused({ kind: 'NOT_FOUND' })),
+        );
+        for (const { method, path, handle } of dialect.openRoutes ?? [])
+          scope.route({
+            method,
+            url: path,
+            config: { body: FORM_BODY },
+            onRequest: (request, _reply, next) => {
+              entry.admitAnyone(request);
+              next();
+            },
+            handler: async (request, reply) => {
+              const call = {
+                head: headOf(dialect, request),
+                query: request.query as Record<string, unknown>,
+                body: request.body,
+                grants: deps.grants,
+              };
+              await handle(call).then(
+                (result) => sendReply(request, reply, result),
+                (error: unknown) => answerError(request, reply, error),
+              );
+            },
+          });
+        for (const route of dialect.routes) {
+          const admit = admissionOf(route);
+          scope.route({
+            method: route.method,
+            url: route.path,
+            config: { body: takesForms ? FORM_BODY : PLAIN_BODY },
+            ...(route.credentialOfBody === undefined ? { onRequest: admit } : { preHandler: admit }),
+            handler: (request, reply) => answer(request, reply, route),
+          });
+        }
+        done();
+      },
+      { prefix: dialect.prefix },
+    );
+  };
 
   function admissionOf({ credentialOfBody }: DialectRoute) {
     return (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {

@@ -14,7 +14,8 @@ export class BlockTable {
   readonly #insert: Statement;
   readonly #findTail: Statement;
   readonly #statements: Statements;
-  readonly #tails = new LRUCache<number, Tail>({ max: TAILS_KEPT });
+  // With `max`, lru-cache would allocate room for all at once, which takes a tenth of the time of opening a store in memory.
+  readonly #tails = new LRUCache<number, Tail>({ maxSize: TAILS_KEPT, sizeCalculation: () => 1 });
 
   constructor(database: Database, epoch: number) {
     this.#epoch = epoch;
