@@ -12,12 +12,14 @@ import { advanceClock, scheduleSeries, scheduleSessions } from './commands/marke
 import { scheduleAssignments } from './commands/options/assign-early.js';
 import { auctionOf } from './commands/fills/auctions.js';
 import {
+  addEntry,
   beginCompetition,
   followDecision,
   judgeEntry,
   removeEntry,
   resumeCompetition,
   setCompetitionPhase,
+  settleCompetition,
 } from './commands/portfolios/competition.js';
 import { cancelAccountOrders, cancelOrder } from './commands/orders/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/options/exercise-option.js';
@@ -133,7 +135,9 @@ export interface Results {
   BeginFork: undefined;
   BeginCompetition: ReturnType<typeof beginCompetition>;
   SetCompetitionPhase: ReturnType<typeof setCompetitionPhase>;
+  AddEntry: ReturnType<typeof addEntry>;
   RemoveEntry: ReturnType<typeof removeEntry>;
+  SettleCompetition: ReturnType<typeof settleCompetition>;
   JudgeEntry: undefined;
 }
 
@@ -536,8 +540,12 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'JudgeEntry':
       judgeEntry(d);
       return undefined;
+    case 'AddEntry':
+      return addEntry(d, command);
     case 'RemoveEntry':
       return removeEntry(d, command);
+    case 'SettleCompetition':
+      return settleCompetition(d, command);
     case 'UpdateMarket':
       return updateMarket(d, command);
     case 'AdvanceClock':

@@ -1,5 +1,10 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
-import type { CompetitionPhase, CompetitionTerms } from './competitions/competition.js';
+import type {
+  CompetitionEntry,
+  CompetitionPhase,
+  CompetitionResult,
+  CompetitionTerms,
+} from './competitions/competition.js';
 import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
@@ -210,10 +215,16 @@ export type Command =
       readonly phase: CompetitionPhase;
     }
   | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
+  /** Records the result of a finished competition, in its market. The first one counts. */
+  | { readonly type: 'SettleCompetition'; readonly result: CompetitionResult }
   /** Judges the losses of an entry when due (`Brokerage.nextJudgment`). */
   | { readonly type: 'JudgeEntry' }
+  /** Adds an entry to a competition, in its market. */
+  | ({ readonly type: 'AddEntry' } & Omit<CompetitionEntry, 'number'>)
   | {
       readonly type: 'RemoveEntry';
+      /** In the market of a competition: the simulation of the entry, which follows. */
+      readonly cell?: string;
       readonly status: 'DISQUALIFIED' | 'WITHDRAWN';
       readonly reason?: string;
     }

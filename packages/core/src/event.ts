@@ -1,4 +1,10 @@
-import type { CompetitionPhase, CompetitionTerms, EntryRemoval } from './competitions/competition.js';
+import type {
+  CompetitionEntry,
+  CompetitionPhase,
+  CompetitionResult,
+  CompetitionTerms,
+  EntryRemoval,
+} from './competitions/competition.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
@@ -162,7 +168,11 @@ export type Event =
   | { readonly type: 'CompetitionMarked'; readonly equity: Money }
   /** Equity reaches a new high. */
   | { readonly type: 'CompetitionHigh'; readonly equity: Money }
-  | ({ readonly type: 'EntryRemoved' } & EntryRemoval)
+  /** In the market of a competition: the simulation `cell` takes part (D231). */
+  | ({ readonly type: 'EntryAdded' } & CompetitionEntry)
+  /** `cell`: in the market of a competition, the simulation of the entry. */
+  | ({ readonly type: 'EntryRemoved'; readonly cell?: string } & EntryRemoval)
+  | { readonly type: 'CompetitionSettled'; readonly result: CompetitionResult }
   | {
       readonly type: 'PortfolioRenamed';
       readonly portfolioId: string;

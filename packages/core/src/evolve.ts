@@ -274,10 +274,24 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
       competitionOf(state).highest = event.equity;
       return;
     case 'EntryRemoved': {
-      const { type, ...removal } = event;
-      competitionOf(state).removed = { ...removal, at: state.now };
+      const { type, cell, ...removal } = event;
+      const competition = competitionOf(state);
+      const entry = cell === undefined ? undefined : competition.entries?.get(cell);
+      const removed = { ...removal, at: state.now };
+      if (entry === undefined) competition.removed = removed;
+      else competition.entries?.set(entry.cell, { ...entry, removed });
       return;
     }
+    case 'EntryAdded': {
+      const { type, ...entry } = event;
+      const competition = competitionOf(state);
+      competition.entries ??= new Map();
+      competition.entries.set(entry.cell, entry);
+      return;
+    }
+    case 'CompetitionSettled':
+      competitionOf(state).result = event.result;
+      return;
     case 'PortfolioChanged': {
       const portfolio = portfolioOf(state, event.portfolioId);
       portfolio.settings = event.settings;

@@ -197,9 +197,13 @@ export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
 export { isOver } from './competitions/competition.js';
 export type {
   Competition,
+  CompetitionCurve,
+  CompetitionEntry,
   CompetitionPhase,
   CompetitionPoint,
+  CompetitionRank,
   CompetitionRefusal,
+  CompetitionResult,
   CompetitionRules,
   CompetitionTerms,
   EntryRemoval,

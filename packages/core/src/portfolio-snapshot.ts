@@ -174,7 +174,9 @@ export function snapshotAfter(
     case 'CompetitionPhaseChanged':
     case 'CompetitionMarked':
     case 'CompetitionHigh':
+    case 'EntryAdded':
     case 'EntryRemoved':
+    case 'CompetitionSettled':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

@@ -106,7 +106,7 @@ export interface SavedState {
   readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly marketSeq?: number;
-  readonly competition?: Competition;
+  readonly competition?: SavedCompetition;
   readonly accounts: readonly Account[];
   readonly portfolios: readonly SavedPortfolio[];
   readonly orders: readonly SavedOrder[];
@@ -168,7 +168,7 @@ export function savedParts(state: State, most: number): number {
   const { accounts, orders, books, listed, actions, outcomes, alerts, agents, competition } = state;
   let parts = [accounts, orders, books, listed, actions, outcomes, alerts, agents].reduce(
     (sum, { size }) => sum + size,
-    competition?.points.length ?? 0,
+    (competition?.points.length ?? 0) + (competition?.entries?.size ?? 0),
   );
   for (const { positions, obligations } of state.portfolios.values()) {
     parts += 1 + obligations.size;
@@ -214,7 +214,7 @@ export function stateToSave(
     ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     ...(state.marketSeq > 0 && { marketSeq: state.marketSeq }),
-    ...(state.competition !== undefined && { competition: copyOfCompetition(state.competition) }),
+    ...(state.competition !== undefined && { competition: savedCompetition(state.competition) }),
     accounts: [...state.accounts.values()].map((account) => ({
       ...account,
       portfolioIds: [...account.portfolioIds],
@@ -250,8 +250,14 @@ export function stateToSave(
 const countersToSave = ({ alert, ...others }: Counters): SavedState['counters'] =>
   alert === 0 ? others : { ...others, alert };
 
+/** The entries as a list. */
+type SavedCompetition = Omit<Competition, 'entries'> & {
+  readonly entries?: readonly MapValue<NonNullable<Competition['entries']>>[];
+};
+type MapValue<M> = M extends Map<unknown, infer Value> ? Value : never;
+
 /** In a fixed order of its fields. */
-const copyOfCompetition = ({
+const savedCompetition = ({
   terms,
   phase,
   highest,
@@ -259,7 +265,9 @@ const copyOfCompetition = ({
   trades,
   accepted,
   removed,
-}: Competition): Competition => ({
+  entries,
+  result,
+}: Competition): SavedCompetition => ({
   terms,
   phase,
   ...(highest !== undefined && { highest }),
@@ -267,6 +275,14 @@ const copyOfCompetition = ({
   trades,
   ...(accepted !== undefined && { accepted }),
   ...(removed !== undefined && { removed }),
+  ...(entries !== undefined && { entries: [...entries.values()] }),
+  ...(result !== undefined && { result }),
+});
+
+const restoredCompetition = ({ entries, ...saved }: SavedCompetition): Competition => ({
+  ...saved,
+  points: [...saved.points],
+  ...(entries !== undefined && { entries: new Map(entries.map((entry) => [entry.cell, entry])) }),
 });
 
 const bySymbol = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
@@ -370,7 +386,7 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
   state.rules = saved.rules;
   state.clock = saved.clock;
   state.marketSeq = saved.marketSeq ?? 0;
-  state.competition = saved.competition && copyOfCompetition(saved.competition);
+  state.competition = saved.competition && restoredCompetition(saved.competition);
   for (const account of saved.accounts) {
     state.accounts.set(account.accountId, {
       ...account,

@@ -50,6 +50,52 @@ export interface EntryRemoval {
   readonly reason?: string;
 }
 
+/** An entry in the cell of its competition (D231). Its name and its tenant are rows of the registry, which can be erased. */
+export interface CompetitionEntry {
+  readonly entryId: string;
+  /** From 1, in the order of entering. */
+  readonly number: number;
+  /** The simulation of the entry. */
+  readonly cell: string;
+  /** SHA-256, in hex, over the first records of that simulation. */
+  readonly digest: string;
+}
+
+/** The final result of a competition, without names. */
+export interface CompetitionResult {
+  /** Simulated, ms. */
+  readonly at: number;
+  /** Best first. */
+  readonly rows: readonly CompetitionRank[];
+  readonly curves: readonly CompetitionCurve[];
+  /** SHA-256 over the journals of the competition. */
+  readonly journalHash: string;
+  /** The last record of each simulation that belongs to the result. */
+  readonly records: readonly (readonly [simulationId: string, last: number])[];
+}
+
+/** Final place of an entry. */
+export interface CompetitionRank {
+  readonly rank: number;
+  readonly entryId: string;
+  /** Dollars. */
+  readonly totalEquity: number;
+  readonly return: number;
+  readonly score?: number;
+  readonly sharpe?: number;
+  readonly maxDrawdown: number;
+  readonly trades: number;
+  readonly status: 'ACTIVE' | EntryRemoval['status'];
+  readonly reason?: string;
+}
+
+/** Equity of an entry over time. */
+export interface CompetitionCurve {
+  readonly entryId: string;
+  /** Simulated ms, and dollars × 10^4. */
+  readonly points: readonly (readonly [at: number, equity: number])[];
+}
+
 export interface CompetitionPoint {
   readonly at: Instant;
   readonly equity: Money;
@@ -69,6 +115,10 @@ export interface Competition {
   accepted?: { readonly minute: number; readonly count: number };
   /** Set when the entry is removed. */
   removed?: EntryRemoval & { readonly at: Instant };
+  /** Entries of the competition whose market this is, by their simulations and in the order of entering. */
+  entries?: Map<string, CompetitionEntry & { readonly removed?: EntryRemoval & { readonly at: Instant } }>;
+  /** Of the competition whose market this is. */
+  result?: CompetitionResult;
 }
 
 /** True when a competition is over. */

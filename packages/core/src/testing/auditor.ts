@@ -259,7 +259,9 @@ export class Auditor {
       case 'CompetitionPhaseChanged':
       case 'CompetitionMarked':
       case 'CompetitionHigh':
+      case 'EntryAdded':
       case 'EntryRemoved':
+      case 'CompetitionSettled':
         return;
     }
   }

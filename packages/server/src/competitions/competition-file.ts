@@ -8,7 +8,7 @@ import { exportSimulation } from '../engine/transfers/export.js';
 import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { Store } from '../store/store.js';
 import type { Scoring } from './leaderboard.js';
-import type { CompetitionNote, CompetitionResult, EntryNote } from './notes.js';
+import type { CompetitionNote, EarlierResult, EntryNote } from './notes.js';
 
 /** Grows when an older server would misread a file. */
 export const FORMAT = 1;
@@ -39,7 +39,7 @@ export interface CompetitionHeader {
   readonly seed?: string | number;
   readonly marketId: string;
   readonly entries: readonly FiledEntry[];
-  readonly result: Pick<CompetitionResult, 'at' | 'rows' | 'journalHash'>;
+  readonly result: Pick<EarlierResult, 'at' | 'rows' | 'journalHash'>;
 }
 
 /** The seed and the secret that follow from the draw of a competition: that of ids and, of the market, of the synthetic path; or of a mask. */
@@ -62,7 +62,7 @@ export const filedEquity = (points: readonly CompetitionPoint[]): FiledEntry['eq
 export async function* exportCompetition(
   store: Pick<Store, 'journal' | 'registry'>,
   note: CompetitionNote,
-  result: CompetitionResult,
+  result: EarlierResult,
   entries: readonly EntryNote[],
   pointsOf: (entry: EntryNote) => Promise<readonly CompetitionPoint[]>,
 ): AsyncGenerator<string> {

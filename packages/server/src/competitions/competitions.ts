@@ -1,6 +1,14 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Instant, Tier } from '@sandpit/core';
+import type {
+  Command,
+  CompetitionPhase,
+  CompetitionRank,
+  CompetitionResult,
+  Instant,
+  Tier,
+} from '@sandpit/core';
+import { beginningDigest, FirstCommandRefused } from '../engine/recovery/first-records.js';
 import { foldedName } from '../engine/values/folded-name.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import type { Simulations } from '../engine/directory/simulations.js';
@@ -18,17 +26,18 @@ import {
   entriesPrefix,
   entryName,
   eraseNotes,
+  rowsWithNames,
   rowsWithoutNames,
-  withoutNames,
   withoutTenant,
 } from './notes.js';
 import type {
   CompetitionNote,
   CompetitionSettings,
+  EarlierResult,
   EntryNote,
-  MaskedCompetition,
   ShownCompetition,
 } from './notes.js';
+import type { LeaderboardRow } from './leaderboard.js';
 import { maskedCompetition, RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
 
@@ -78,6 +87,10 @@ interface Kept {
   /** While its simulations are in memory. */
   running: Promise<RunningCompetition> | undefined;
   opened: RunningCompetition | undefined;
+  /** Entries that are being added. The result waits for them. */
+  readonly entering: Set<Promise<unknown>>;
+  /** The last edit that replaces the market. Entries and the start wait for it. */
+  editing: Promise<void>;
   /** Set while the result is computed. */
   finishing: Promise<void> | undefined;
   board: { readonly board: Board; readonly madeAt: number; readonly costMs: number } | undefined;
@@ -171,7 +184,7 @@ export class Competitions {
     }
   }
 
-  /** Simulations left without a competition by a crash, and those of entries withdrawn before the start; with their tenants. */
+  /** Simulations whose removal a crash has cut off, and those of entries withdrawn before the start; with their tenants. */
   #orphans(): readonly (readonly [simulationId: string, tenantId: string])[] {
     const left = this.#registry
       .settings(CELL_SETTINGS)
@@ -199,13 +212,6 @@ export class Competitions {
     }
   }
 
-  /** Id of a new simulation, which the next start removes unless a note of a competition contains it. */
-  async #newCell(tenantId: string): Promise<string> {
-    const id = randomUUID();
-    await this.#registry.saveSetting(cellName(id), tenantId);
-    return id;
-  }
-
   #enter(note: CompetitionNote): Kept {
     const kept: Kept = {
       note,
@@ -213,6 +219,8 @@ export class Competitions {
       names: new Set(),
       running: undefined,
       opened: undefined,
+      entering: new Set(),
+      editing: Promise.resolve(),
       finishing: undefined,
       board: undefined,
       hasChanged: true,
@@ -242,9 +250,11 @@ export class Competitions {
     for (const kept of this.#kept.values()) {
       if (this.#isClosed) return;
       if (organizer !== undefined && kept.note.organizer !== organizer) continue;
-      if (isSettled(kept.note)) continue;
+      const earlier = earlierResult(kept.note);
+      if (isSettled(kept.note) && earlier === undefined) continue;
       try {
-        await this.#run(kept);
+        if (earlier === undefined) await this.#run(kept);
+        else await this.#carryResultOver(kept, earlier);
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         this.#deps.note(`Competition ${kept.note.id} cannot be opened: ${why}`);
@@ -352,8 +362,7 @@ export class Competitions {
       throw new CompetitionRefused('TOO_MANY', `A tenant has at most ${MOST_AT_ONCE} competitions at once`);
     const id = randomUUID();
     const draw = randomBytes(16).toString('hex');
-    const { market, masked } = await this.#createMarket(id, tenantId, settings, shown, draw);
-    const note: CompetitionNote = {
+    const basis = {
       id,
       organizer: tenantId,
       tier,
@@ -362,24 +371,19 @@ export class Competitions {
       shown,
       draw,
       ...(settings.needsCode && { joinCode: newJoinCode() }),
-      marketId: market.id,
-      ...(masked !== undefined && { masked }),
     };
-    await this.#save(note);
-    await this.#registry.deleteSetting(cellName(market.id));
+    const { market, note } = await this.#createMarket(basis);
     const kept = this.#enter(note);
     this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
     return kept;
   }
 
+  /** Creates the market of a competition and saves its note, in one commit. `replaced`: the market before an edit. */
   async #createMarket(
-    id: string,
-    tenantId: string,
-    settings: CompetitionSettings,
-    shown: ShownCompetition,
-    draw: string,
-  ): Promise<{ readonly market: Simulation; readonly masked: MaskedCompetition | undefined }> {
-    const { simulations } = this.#deps;
+    basis: Omit<CompetitionNote, 'marketId' | 'masked'>,
+    replaced?: string,
+  ): Promise<{ readonly market: Simulation; readonly note: CompetitionNote }> {
+    const { id, organizer, settings, draw } = basis;
     const { seed, secret } = drawnFrom(draw, 'market', settings.seed ?? '');
     const { mask: parts } = settings;
     const config = {
@@ -390,19 +394,22 @@ export class Competitions {
       draw: secret,
       competition: { id, role: 'MARKET' } as const,
     };
-    const market = await simulations.createCompetitionMarket(tenantId, config, await this.#newCell(tenantId));
-    try {
-      const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, market);
-      await market.submit<'BeginCompetition'>({
-        type: 'BeginCompetition',
-        terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
-        phase: 'OPEN',
-      });
-      return { market, masked };
-    } catch (error) {
-      await this.#discard(market.id, tenantId);
-      throw error;
-    }
+    const marketId = randomUUID();
+    let note: CompetitionNote = { ...basis, marketId };
+    const create = this.#deps.simulations.createCompetitionMarket.bind(this.#deps.simulations);
+    const market = await create(organizer, config, marketId, (feed) => {
+      const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, feed);
+      if (masked !== undefined) note = { ...note, masked };
+      return {
+        commands: [beginning(note, 'OPEN')],
+        alongside: () =>
+          Promise.all([
+            this.#save(note),
+            replaced === undefined ? undefined : this.#registry.saveSetting(cellName(replaced), organizer),
+          ]),
+      };
+    });
+    return { market, note };
   }
 
   /** Removes a simulation that does not take part. */
@@ -415,13 +422,14 @@ export class Competitions {
   async update(kept: Kept, settings: CompetitionSettings, wanted: ShownCompetition): Promise<void> {
     if ((await this.statusOf(kept)) !== 'OPEN')
       throw new CompetitionRefused('STARTED', 'A competition can be edited until trading starts');
+    await kept.editing;
     const { note } = kept;
     const isNewMarket = JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
     const isFixed =
       isNewMarket ||
       settings.scoring !== note.settings.scoring ||
       rulesOf(settings) !== rulesOf(note.settings);
-    if (isFixed && note.isEntered === true)
+    if (isFixed && kept.entries.size > 0)
       throw new CompetitionRefused(
         'STARTED',
         'Market, rules and scoring are fixed once the first entry exists',
@@ -432,37 +440,34 @@ export class Competitions {
         'The competition has more entries than that already',
         settings.capacity,
       );
-    const replaced = note.marketId;
-    const made = isFixed
-      ? await this.#createMarket(note.id, note.organizer, settings, wanted, note.draw)
-      : undefined;
     // Unchanged settings keep their text: the journals contain its hash.
     const { market: shownMarket, rules, scoring } = note.shown;
     const shown = isFixed ? wanted : { ...wanted, market: shownMarket, rules, scoring };
-    const market = made?.market;
     const joinCode = settings.needsCode ? (note.joinCode ?? newJoinCode()) : undefined;
-    const { joinCode: _, masked: before, ...rest } = note;
-    const masked = made === undefined ? before : made.masked;
-    if (market !== undefined) await this.#registry.saveSetting(cellName(replaced), note.organizer);
-    await this.#save({
-      ...rest,
-      settings,
-      shown,
-      ...(joinCode !== undefined && { joinCode }),
-      ...(market !== undefined && { marketId: market.id }),
-      ...(masked !== undefined && { masked }),
-    });
-    if (market === undefined) return;
+    const { joinCode: _, ...rest } = note;
+    const edited = { ...rest, settings, shown, ...(joinCode !== undefined && { joinCode }) };
+    if (!isFixed) return this.#save(edited);
+    const replacing = this.#replaceMarket(kept, edited);
+    kept.editing = replacing.catch(() => undefined);
+    await replacing;
+  }
+
+  async #replaceMarket(
+    kept: Kept,
+    { marketId: replaced, masked: _, ...basis }: CompetitionNote,
+  ): Promise<void> {
+    const { market, note } = await this.#createMarket(basis, replaced);
+    kept.note = note;
     this.#places.delete(replaced);
     this.#places.set(market.id, { kept, role: 'MARKET' });
     this.#stopTimers(kept);
     this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
-    await this.#registry.deleteSetting(cellName(market.id));
     await this.#discard(replaced, note.organizer);
   }
 
   /** Opens trading, or resumes it. */
   async startTrading(kept: Kept): Promise<void> {
+    await kept.editing;
     const status = await this.statusOf(kept);
     if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
     const running = await this.#run(kept);
@@ -504,9 +509,8 @@ export class Competitions {
     if (status === 'OPEN' || status === 'RUNNING') {
       const running = await this.#run(kept);
       if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
-      await running.setPhase('CANCELED');
+      await running.setPhase('CANCELED', () => this.#save({ ...kept.note, isCanceled: true }));
       await running.market.followersDealt();
-      await this.#save({ ...kept.note, isCanceled: true });
       this.#tell(kept);
       return false;
     }
@@ -576,6 +580,7 @@ export class Competitions {
   }
 
   async #enterNow(kept: Kept, tenantId: string, displayName: string): Promise<EntryNote> {
+    await kept.editing;
     const { note } = kept;
     const { settings } = note;
     const name = foldedName(displayName);
@@ -590,76 +595,88 @@ export class Competitions {
       throw new CompetitionRefused('FULL', 'The competition is full', settings.capacity);
     if (kept.names.has(name))
       throw new CompetitionRefused('NAME_TAKEN', 'Another entry of the competition has this displayName');
-    // Reserved while its simulation is created, so that no other entry uses its place.
-    const number = 1 + Math.max(0, ...[...kept.entries.values()].map((entry) => entry.number));
-    const id = randomUUID();
+    // Reserved until the market decides, so that no other entry uses its place.
     const held: EntryNote = {
-      id,
+      id: randomUUID(),
       competitionId: note.id,
-      number,
+      number: 0,
       tenantId,
       displayName,
       simulationId: '',
       portfolioId: '',
       createdAt: this.#deps.clockMs(),
     };
-    kept.entries.set(id, held);
+    kept.entries.set(held.id, held);
     kept.names.add(name);
-    const cellId = await this.#newCell(note.organizer).catch((error: unknown) => {
-      kept.entries.delete(id);
-      kept.names.delete(name);
-      throw error;
-    });
+    const entering = this.#addEntry(kept, held);
+    kept.entering.add(entering);
     try {
-      const running = await this.#run(kept);
-      const simulation = await this.#createEntry(running, note, held, cellId);
-      const [portfolioId = ''] = simulation.brokerage.state.portfolios.keys();
-      const entry = { ...held, simulationId: simulation.id, portfolioId };
-      await Promise.all([
-        this.#registry.saveSetting(entryName(entry), JSON.stringify(entry)),
-        kept.note.isEntered === true ? undefined : this.#save({ ...kept.note, isEntered: true }),
-      ]);
-      await this.#registry.deleteSetting(cellName(cellId));
-      this.#enterEntry(kept, entry);
-      running.add(entry, simulation);
-      kept.hasChanged = true;
-      return entry;
-    } catch (error) {
-      kept.entries.delete(id);
-      kept.names.delete(name);
-      // When the store does not answer, the next start does it.
-      await this.#discard(cellId, note.organizer).catch(() => undefined);
-      throw error;
+      return await entering;
+    } finally {
+      kept.entering.delete(entering);
+      // Decided, it may still become durable when the store does not answer.
+      if (kept.entries.get(held.id)?.simulationId === '') {
+        kept.entries.delete(held.id);
+        kept.names.delete(name);
+      }
     }
   }
 
-  async #createEntry(
-    { market }: RunningCompetition,
-    { tier, settings, shown, draw, masked }: CompetitionNote,
-    { id: entryId }: EntryNote,
-    cellId: string,
-  ): Promise<Simulation> {
+  /** Adds an entry in one commit: the record of the market, the simulation of the entry with its first records, and its note. */
+  async #addEntry(kept: Kept, { id }: EntryNote): Promise<EntryNote> {
+    const running = await this.#run(kept);
     const { simulations } = this.#deps;
-    const { seed, secret } = drawnFrom(draw, 'entry', entryId);
+    const { note } = kept;
+    const cell = randomUUID();
+    const { seed, secret } = drawnFrom(note.draw, 'entry', id);
+    const { market } = running;
+    const prepare = simulations.prepareEntry.bind(simulations);
     // Without the name of the entry, which its tenant may erase: the hash of the result covers the configuration.
-    const simulation = await simulations.createEntry(market, { seed, idSecret: secret }, cellId);
-    // Orders are refused until its rules are in force.
-    await simulation.submit<'BeginCompetition'>({
-      type: 'BeginCompetition',
-      terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
-      phase: market.brokerage.state.competition?.phase ?? 'OPEN',
-    });
-    const { result } = await simulation.submit<'OpenPortfolio'>({
-      type: 'OpenPortfolio',
-      by: { tier },
-      accountId: randomUUID(),
-      accountType: 'INDIVIDUAL',
-      ...settings.portfolio,
-      proAccounts: Number.MAX_SAFE_INTEGER,
-    });
-    if ('code' in result)
+    const prepared = await prepare(market, { seed, idSecret: secret }, cell, () => [
+      beginning(note, running.phase),
+      {
+        type: 'OpenPortfolio',
+        by: { tier: note.tier },
+        accountId: randomUUID(),
+        accountType: 'INDIVIDUAL',
+        ...note.settings.portfolio,
+        proAccounts: Number.MAX_SAFE_INTEGER,
+      },
+    ]).catch((error: unknown) => {
+      if (!(error instanceof FirstCommandRefused)) throw error;
       throw new CompetitionRefused('BROKER', 'The portfolio of the entry cannot be opened');
-    return simulation;
+    });
+    const [portfolioId = ''] = prepared.brokerage.state.portfolios.keys();
+    const command: Extract<Command, { type: 'AddEntry' }> = {
+      type: 'AddEntry',
+      entryId: id,
+      cell,
+      digest: await beginningDigest(prepared.records),
+    };
+    let entry: EntryNote | undefined;
+    const { result } = await running.record<'AddEntry'>(command, (decided) => {
+      const held = kept.entries.get(id);
+      if ('code' in decided.result || held === undefined) return undefined;
+      entry = { ...held, number: decided.result.number, simulationId: cell, portfolioId };
+      this.#enterEntry(kept, entry);
+      return Promise.all([prepared.register(), this.#saveEntry(entry)]);
+    });
+    if ('code' in result || entry === undefined) throw notRunning('The competition is over');
+    try {
+      const simulation = await simulations.find(cell, note.organizer);
+      if (simulation === undefined) throw new StoreUnavailable('the simulation of the entry is gone');
+      running.add(kept.entries.get(id) ?? entry, simulation);
+    } catch (error) {
+      // The next request opens all of them.
+      this.#closeRunning(kept);
+      throw error;
+    }
+    kept.hasChanged = true;
+    return entry;
+  }
+
+  #saveEntry(entry: EntryNote): Promise<void> {
+    return this.#registry.saveSetting(entryName(entry), JSON.stringify(entry));
   }
 
   /** An entry of the tenant, or any entry for the organizer. */
@@ -692,12 +709,14 @@ export class Competitions {
     if ((await this.statusOf(kept)) !== 'FINISHED')
       throw new CompetitionRefused('NOT_FINISHED', 'A competition is exported once it is FINISHED');
     const { note } = kept;
-    const { result } = note;
-    if (result === undefined) throw new StoreUnavailable('the competition has no result');
+    const result = await this.#resultOf(kept);
     const { simulations, store } = this.#deps;
-    const ranked = new Set(result.rows.map(({ entryId }) => entryId));
-    const entries = [...kept.entries.values()].filter(({ id }) => ranked.has(id));
-    return exportCompetition(store, note, result, entries, async ({ simulationId }) => {
+    const rows = rowsWithNames(result.rows, kept.entries);
+    const ranked = new Set(rows.map(({ entryId }) => entryId));
+    const entries = [...kept.entries.values()]
+      .filter(({ id }) => ranked.has(id))
+      .sort((a, b) => a.number - b.number);
+    return exportCompetition(store, note, { ...result, rows }, entries, async ({ simulationId }) => {
       const simulation = await simulations.find(simulationId, note.organizer);
       return simulation?.brokerage.state.competition?.points ?? [];
     });
@@ -720,7 +739,8 @@ export class Competitions {
   ): Promise<
     { readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN'; readonly reason?: string } | undefined
   > {
-    const row = kept.note.result?.rows.find(({ entryId }) => entryId === entry.id);
+    const row =
+      kept.note.result && (await this.#resultOf(kept)).rows.find(({ entryId }) => entryId === entry.id);
     if (row !== undefined) {
       const { status, reason } = row;
       return status === 'ACTIVE' ? undefined : { status, ...(reason !== undefined && { reason }) };
@@ -744,23 +764,28 @@ export class Competitions {
     const status = await this.statusOf(kept);
     if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
     const running = await this.#run(kept);
-    await running.simulationOf(entry.id)?.submit<'RemoveEntry'>({ type: 'RemoveEntry', ...removal });
+    let calledOff: EntryNote | undefined;
+    const command: Extract<Command, { type: 'RemoveEntry' }> = {
+      type: 'RemoveEntry',
+      cell: entry.simulationId,
+      ...removal,
+    };
+    await running.record<'RemoveEntry'>(command, ({ events }) => {
+      const present = kept.entries.get(entry.id);
+      const isCalledOff = running.phase === 'OPEN' && removal.status === 'WITHDRAWN';
+      if (events.length === 0 || present === undefined || !isCalledOff) return undefined;
+      calledOff = { ...present, isCalledOff: true };
+      kept.entries.set(entry.id, calledOff);
+      kept.names.delete(foldedName(present.displayName));
+      return this.#saveEntry(calledOff);
+    });
     kept.hasChanged = true;
-    if (status === 'RUNNING' || removal.status !== 'WITHDRAWN') return;
-    const calledOff: EntryNote = { ...entry, isCalledOff: true };
-    await this.#registry.saveSetting(entryName(entry), JSON.stringify(calledOff));
-    kept.entries.set(entry.id, calledOff);
-    kept.names.delete(foldedName(entry.displayName));
-    running.delete(entry.id);
+    if (calledOff !== undefined) running.delete(entry.id);
   }
 
   /** The leaderboard, at most a second old, computed once for all callers. */
   async board(kept: Kept): Promise<Board> {
-    const { result } = kept.note;
-    if (result !== undefined) {
-      const { at, rows, curves } = result;
-      return { at: at as Board['at'], rows, curves };
-    }
+    if (kept.note.result !== undefined) return this.#finalBoard(kept);
     const { board } = kept;
     if (board === undefined) return this.#nextBoard(kept, 0);
     // On a clock that runs prices move by themselves.
@@ -769,6 +794,24 @@ export class Competitions {
     const age = this.#deps.monotonicMs() - board.madeAt;
     const wait = Math.min(BOARD_MS, board.costMs * COST_SHARE) - age;
     return wait > PATIENCE_MS ? board.board : this.#nextBoard(kept, wait);
+  }
+
+  async #finalBoard(kept: Kept): Promise<Board> {
+    if (kept.board !== undefined) return kept.board.board;
+    const { at, rows, curves } = await this.#resultOf(kept);
+    const board = { at: at as Board['at'], rows: rowsWithNames(rows, kept.entries), curves };
+    kept.board = { board, madeAt: 0, costMs: 0 };
+    return board;
+  }
+
+  /** The result of a finished competition, from its cell. */
+  async #resultOf({ note }: Kept): Promise<CompetitionResult> {
+    const earlier = earlierResult(note);
+    if (earlier !== undefined) return earlier;
+    const market = await this.#deps.simulations.find(note.marketId, note.organizer);
+    const result = market?.brokerage.state.competition?.result;
+    if (result === undefined) throw new StoreUnavailable('the competition has no result');
+    return result;
   }
 
   #nextBoard(kept: Kept, waitMs: number): Promise<Board> {
@@ -832,16 +875,18 @@ export class Competitions {
   }
 
   #run(kept: Kept): Promise<RunningCompetition> {
-    if (kept.opened?.isOutOfService === true) {
-      kept.opened = undefined;
-      kept.running = undefined;
-      kept.hasChanged = true;
-    }
+    if (kept.opened?.isOutOfService === true) this.#closeRunning(kept);
     kept.running ??= this.#open(kept).catch((error: unknown) => {
       kept.running = undefined;
       throw error;
     });
     return kept.running;
+  }
+
+  #closeRunning(kept: Kept): void {
+    kept.opened = undefined;
+    kept.running = undefined;
+    kept.hasChanged = true;
   }
 
   async #open(kept: Kept): Promise<RunningCompetition> {
@@ -855,8 +900,46 @@ export class Competitions {
       const simulation = await simulations.find(entry.simulationId, organizer);
       if (simulation !== undefined) running.add(entry, simulation);
     }
+    await this.#carryEntriesOver(kept, running);
     this.#opened(kept, running);
     return running;
+  }
+
+  /** Enters the entries of earlier versions, which were notes only, in the cell of their competition. */
+  async #carryEntriesOver(kept: Kept, running: RunningCompetition): Promise<void> {
+    const { store } = this.#deps;
+    for (const { id, simulationId: cell } of [...kept.entries.values()]) {
+      const simulation = running.simulationOf(id);
+      const { competition } = running.market.brokerage.state;
+      if (simulation === undefined || competition?.entries?.has(cell) === true || running.isOver) continue;
+      const digest = await beginningDigest(store.journal.read(cell, 0));
+      await running.record<'AddEntry'>({ type: 'AddEntry', entryId: id, cell, digest });
+      const { status, reason } = simulation.brokerage.state.competition?.removed ?? {};
+      if (status === undefined || status === 'ELIMINATED') continue;
+      const removal = { status, ...(reason !== undefined && { reason }) };
+      await running.record<'RemoveEntry'>({ type: 'RemoveEntry', cell, ...removal });
+    }
+  }
+
+  /** Moves the result of an earlier version from its note to the cell of its competition. */
+  async #carryResultOver(kept: Kept, { rows, ...result }: EarlierResult): Promise<void> {
+    const { marketId, organizer } = kept.note;
+    const market = await this.#deps.simulations.find(marketId, organizer);
+    if (market !== undefined)
+      await this.#settle(kept, new RunningCompetition(market, () => undefined), {
+        ...result,
+        rows: rows.map(withoutName),
+      });
+  }
+
+  /** Records a result: in the cell of the competition, and that there is one in its note. */
+  async #settle(kept: Kept, running: RunningCompetition, result: CompetitionResult): Promise<void> {
+    const { at, journalHash } = result;
+    const command = { type: 'SettleCompetition', result } as const;
+    await running.record<'SettleCompetition'>(command, () =>
+      this.#save({ ...kept.note, result: { at, journalHash } }),
+    );
+    kept.board = undefined;
   }
 
   /** Watches a competition whose simulations exist; after a crash, continues from the last recorded step. */
@@ -920,6 +1003,8 @@ export class Competitions {
   async #makeResult(kept: Kept): Promise<void> {
     const { store } = this.#deps;
     const running = await this.#run(kept);
+    // Decided before the end.
+    await Promise.allSettled(kept.entering);
     const { market } = running;
     if (kept.note.settings.market.clock === 'scaled') await market.setSpeed(0);
     await running.catchUp();
@@ -928,8 +1013,7 @@ export class Competitions {
     const records = simulations.map(({ id, published }) => [id, published] as const);
     const journalHash = await journalHashOf(store, records);
     const at = running.finishedAt ?? Math.min(market.now(), Math.max(...ends(running)));
-    const result = { at, rows, curves, journalHash, records };
-    await this.#save(withoutNames({ ...kept.note, result }, erasedOf(kept)));
+    await this.#settle(kept, running, { at, rows: rows.map(withoutName), curves, journalHash, records });
     this.#tell(kept);
   }
 
@@ -964,7 +1048,6 @@ export class Competitions {
     kept.entries.set(entry.id, erased);
     kept.names.delete(foldedName(entry.displayName));
     kept.opened?.rename(erased);
-    kept.note = withoutNames(kept.note, new Set([entry.id]));
     kept.board = undefined;
     this.#tell(kept);
   }
@@ -995,6 +1078,21 @@ function isVisible({ note, entries }: Kept, viewer: Viewer | undefined): boolean
 }
 
 const isSettled = (note: CompetitionNote): boolean => note.result !== undefined || note.isCanceled === true;
+
+const earlierResult = ({ result }: CompetitionNote): EarlierResult | undefined =>
+  result !== undefined && 'rows' in result ? result : undefined;
+
+const withoutName = ({ displayName: _, ...row }: LeaderboardRow): CompetitionRank => row;
+
+/** The first command of a simulation of a competition. */
+const beginning = (
+  { settings, shown, masked }: Pick<CompetitionNote, 'settings' | 'shown' | 'masked'>,
+  phase: CompetitionPhase,
+): Command => ({
+  type: 'BeginCompetition',
+  terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
+  phase,
+});
 
 /** Ids of the entries of erased tenants. */
 const erasedOf = ({ entries }: Kept): ReadonlySet<string> =>

@@ -1,4 +1,6 @@
 import type {
+  CompetitionRank,
+  CompetitionResult,
   CompetitionRules,
   CompetitionTerms,
   FillModel,
@@ -38,23 +40,9 @@ export interface CompetitionSettings {
   readonly isPublic: boolean;
 }
 
-/** The final result. */
-export interface CompetitionResult {
-  /** Simulated, ms. */
-  readonly at: number;
+/** The final result in the note of an earlier version, with names. It is carried over to the cell of the competition. */
+export interface EarlierResult extends Omit<CompetitionResult, 'rows'> {
   readonly rows: readonly LeaderboardRow[];
-  readonly curves: readonly Curve[];
-  /** SHA-256 over the journals: see `journalHashOf`. */
-  readonly journalHash: string;
-  /** The last record of each simulation that belongs to the result. */
-  readonly records: readonly (readonly [simulationId: string, last: number])[];
-}
-
-/** Equity of an entry over time. */
-export interface Curve {
-  readonly entryId: string;
-  /** Simulated ms, and dollars × 10^4. */
-  readonly points: readonly (readonly [at: number, equity: number])[];
 }
 
 /** The parts of a competition that name the recording, masked. */
@@ -76,7 +64,10 @@ export interface ShownCompetition {
   readonly scoring: unknown;
 }
 
-/** A competition in the registry. Its phase follows from the journal of its market, which one node of a cluster has. */
+/**
+ * A competition in the registry: its names, its tenant, its code and its draw. The journal of its market has the entries, the phases,
+ * removals and the result; the fields below that repeat them are written in the same commit, for lists and for the other nodes of a cluster.
+ */
 export interface CompetitionNote {
   readonly id: string;
   /** The tenant that organizes it. */
@@ -93,12 +84,10 @@ export interface CompetitionNote {
   readonly marketId: string;
   /** Market and rules as entrants see them, if the recording is masked. */
   readonly masked?: MaskedCompetition;
-  /** True when the competition has ever had an entry. */
-  readonly isEntered?: true;
   readonly isCanceled?: true;
   /** Phase for the other nodes of a cluster; absent = OPEN, or what `isCanceled` and `result` say. */
   readonly phase?: 'RUNNING' | 'PAUSED';
-  readonly result?: CompetitionResult;
+  readonly result?: Pick<CompetitionResult, 'at' | 'journalHash'> | EarlierResult;
 }
 
 export interface EntryNote {
@@ -127,7 +116,7 @@ export const COMPETITION_SETTINGS = COMPETITIONS;
 
 const CELLS = 'competition-cell/';
 
-/** A simulation that no competition contains unless a note says so: being added or removed. The value is its tenant. */
+/** A simulation that is being removed from its competition. The value is its tenant. */
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
 
@@ -141,13 +130,19 @@ export const withoutTenant = (entry: EntryNote): EntryNote => ({
   displayName: ERASED_ENTRANT,
 });
 
-/** A competition whose result does not name entries of erased tenants. */
-export function withoutNames(note: CompetitionNote, erased: ReadonlySet<string>): CompetitionNote {
-  const { result } = note;
-  return result === undefined
-    ? note
-    : { ...note, result: { ...result, rows: rowsWithoutNames(result.rows, erased) } };
-}
+/** The rows of a result with the names that the registry has now. */
+export const rowsWithNames = (
+  rows: readonly CompetitionRank[],
+  entries: ReadonlyMap<string, Pick<EntryNote, 'displayName'>>,
+): readonly LeaderboardRow[] =>
+  rows
+    .map(({ rank, entryId, ...row }) => ({
+      rank,
+      entryId,
+      displayName: entries.get(entryId)?.displayName ?? ERASED_ENTRANT,
+      ...row,
+    }))
+    .sort((a, b) => a.rank - b.rank || byName(a, b));
 
 /** Rows of a leaderboard that do not name entries of erased tenants. */
 export function rowsWithoutNames(
@@ -175,8 +170,10 @@ export async function eraseNotes(registry: Registry, tenantId: string): Promise<
       }
     }
     if (organizer === tenantId) await registry.deleteSetting(name);
-    else if (note.result !== undefined && erased.size > 0)
-      await registry.saveSetting(name, JSON.stringify(withoutNames(note, erased)));
+    else if (note.result !== undefined && 'rows' in note.result && erased.size > 0) {
+      const rows = rowsWithoutNames(note.result.rows, erased);
+      await registry.saveSetting(name, JSON.stringify({ ...note, result: { ...note.result, rows } }));
+    }
   }
   for (const [name, owner] of registry.settings(CELLS))
     if (owner === tenantId) await registry.deleteSetting(name);

@@ -7,10 +7,13 @@ import {
 import { calendarById, Instant, isOver, marketHours, worthOf } from '@sandpit/core';
 import type {
   Brokerage,
+  Command,
   Competition,
+  CompetitionCurve,
   CompetitionPhase,
   CompetitionPoint,
   CompetitionTerms,
+  Outcome,
   Portfolio,
 } from '@sandpit/core';
 import type { MaskParts } from '../engine/configuration/simulation-config.js';
@@ -19,7 +22,7 @@ import { Slice } from '../engine/scheduling/slice.js';
 import { CompetitionRefused } from './errors.js';
 import { rankingOf } from './leaderboard.js';
 import type { LeaderboardRow, Standing } from './leaderboard.js';
-import type { CompetitionNote, CompetitionSettings, Curve, EntryNote, MaskedCompetition } from './notes.js';
+import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition } from './notes.js';
 
 /** Sessions below which equity counts at every full hour as well (D194). */
 const SHORT_SESSIONS = 20;
@@ -31,7 +34,7 @@ export interface Board {
   /** Simulated. */
   readonly at: Instant;
   readonly rows: readonly LeaderboardRow[];
-  readonly curves: readonly Curve[];
+  readonly curves: readonly CompetitionCurve[];
 }
 
 /** Rules for the simulations of a competition, without the hash of its settings. */
@@ -55,7 +58,7 @@ export function termsOf(
 export function maskedCompetition(
   { startsAt, endsAt, market, rules }: CompetitionSettings,
   parts: MaskParts,
-  { feed: { mask } }: Simulation,
+  { mask }: Pick<Simulation['feed'], 'mask'>,
 ): MaskedCompetition {
   if (mask === undefined) throw new Error('The market has no mask');
   const tickers = (symbols: readonly string[]): readonly string[] => symbols.map((one) => mask.masked(one));
@@ -147,13 +150,34 @@ export class RunningCompetition {
     return this.#entries.get(entryId)?.simulation;
   }
 
+  /** In the order of entering. */
   get simulations(): readonly Simulation[] {
-    return [...this.#entries.values()].map(({ simulation }) => simulation);
+    return [...this.#entries.values()]
+      .sort((a, b) => a.note.number - b.note.number)
+      .map(({ simulation }) => simulation);
   }
 
-  /** Changes the phase of the market, which its entries follow. */
-  async setPhase(phase: Exclude<CompetitionPhase, 'OPEN'>): Promise<void> {
-    await this.market.submit<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase });
+  /** Records a decision in the market, which its entries follow. `alongside` is called in the turn, which is the commit, of its record. */
+  async record<T extends 'AddEntry' | 'RemoveEntry' | 'SetCompetitionPhase' | 'SettleCompetition'>(
+    command: Extract<Command, { type: T }>,
+    alongside: (outcome: Outcome<T>) => Promise<unknown> | undefined = () => undefined,
+  ): Promise<Outcome<T>> {
+    let written: Promise<unknown> | undefined;
+    const outcome = await this.market.submit<T>(command, (decided) => {
+      written = alongside(decided);
+      written?.catch(() => undefined);
+      return undefined;
+    });
+    await written;
+    return outcome;
+  }
+
+  /** Changes the phase of the market. */
+  async setPhase(
+    phase: Exclude<CompetitionPhase, 'OPEN'>,
+    alongside?: () => Promise<unknown>,
+  ): Promise<void> {
+    await this.record<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase }, alongside);
   }
 
   /** Resolves when the market and every entry have processed everything up to now, durably. */
@@ -176,7 +200,7 @@ export class RunningCompetition {
     const marks = await market.read([], (brokerage) => new Marks(brokerage, held), held);
     const slice = new Slice();
     const standings: Standing[] = [];
-    const curves = new Map<string, () => Curve['points']>();
+    const curves = new Map<string, () => CompetitionCurve['points']>();
     for (const entry of entries) {
       const { note, simulation } = entry;
       const { state } = simulation.brokerage;
@@ -228,7 +252,7 @@ function standingOf(
   competition: Competition,
   portfolio: Portfolio,
   marks: Marks,
-): { readonly standing: Standing; readonly points: () => Curve['points'] } {
+): { readonly standing: Standing; readonly points: () => CompetitionCurve['points'] } {
   const { note } = entry;
   const { phase, points } = competition;
   if (isOver(phase) && points.length > 0)

@@ -4,6 +4,7 @@
  */
 import { TradingDate } from '@sandpit/core';
 import type { Competition, PortfolioTerms } from '@sandpit/core';
+import { BeginningDigest } from '../engine/recovery/first-records.js';
 import { maskedConfig, movedBy } from '../engine/configuration/masked-config.js';
 import type { MaskParts } from '../engine/configuration/simulation-config.js';
 import { listName } from '../engine/configuration/rules-in-force.js';
@@ -31,6 +32,8 @@ export type ReadSettings = (shown: unknown) => CompetitionSettings | readonly st
 /** A simulation of a file after its journal was executed again. */
 export interface SimulationInForce extends FiledSimulation {
   readonly competition: Competition | undefined;
+  /** `beginningDigest` of its records. */
+  readonly digest: string;
   /** Present for an entry. */
   readonly portfolio: PortfolioTerms | undefined;
 }
@@ -81,8 +84,9 @@ export async function executeFile(path: string): Promise<ExecutedFile> {
     const first = reader.read(next.value);
     if (first.type !== 'header') throw new Error('a simulation of the file has no header');
     const { simulationId, config } = first.simulation;
+    const digest = new BeginningDigest();
     const { problems: found, state } = await verifyRecords(
-      recordsOf(reader, lines),
+      recordsOf(reader, lines, digest),
       { setting: (name) => lists(reader).get(name) },
       config,
     );
@@ -95,6 +99,7 @@ export async function executeFile(path: string): Promise<ExecutedFile> {
       simulationId,
       config,
       competition: state.competition,
+      digest: digest.hex,
       portfolio: portfolio?.terms,
     });
   }
@@ -119,12 +124,15 @@ function lists(reader: SimulationFileReader): Map<string, string> {
 function* recordsOf(
   reader: SimulationFileReader,
   lines: Generator<string>,
+  digest: BeginningDigest,
 ): Generator<Omit<JournalRecord, 'simulationId'>> {
   for (let next = lines.next(); next.done !== true; next = lines.next()) {
     const line = reader.read(next.value);
     if (line.type === 'trailer') return;
     if (line.type === 'list') lists(reader).set(listName(line.digest), line.text);
-    if (line.type === 'record') yield line.record;
+    if (line.type !== 'record') continue;
+    digest.add(line.record);
+    yield line.record;
   }
 }
 
@@ -162,6 +170,7 @@ export function headerProblems(file: ExecutedFile, readSettings: ReadSettings): 
     if (competition === undefined) problems.push(`${simulationId}: it took part in no competition`);
     else if (entry !== undefined) problems.push(...entryProblems(simulation, competition, entry));
   }
+  problems.push(...problemsOfEntries(header, simulations));
   check(journalHash === header.result.journalHash, 'the hash of the journals is not that of the result');
   check(
     sameList(rankingOf(standingsOf(file), header.scoring, header.minTrades), header.result.rows),
@@ -170,6 +179,40 @@ export function headerProblems(file: ExecutedFile, readSettings: ReadSettings): 
   const ends = others.flatMap(({ competition }) => competition?.points.at(-1)?.at ?? []);
   check(ends.length === 0 || Math.max(...ends) === header.result.at, 'result.at is not that of the journals');
   return [...problems, ...settingsProblems(file, readSettings)];
+}
+
+/**
+ * Compares the entries of a header with those that the market's journal has. It has none if the competition ended under an earlier version.
+ */
+function problemsOfEntries(
+  { entries }: CompetitionHeader,
+  [market, ...others]: readonly SimulationInForce[],
+): readonly string[] {
+  const noted = market?.competition?.entries;
+  if (noted === undefined) return [];
+  const digests = new Map(others.map(({ simulationId, digest }) => [simulationId, digest]));
+  const shown = new Set(entries.map(({ simulationId }) => simulationId));
+  const wrong = entries.flatMap(({ displayName, entryId, simulationId, status }) => {
+    const entry = noted.get(simulationId);
+    const isRemoved = status === 'DISQUALIFIED' || status === 'WITHDRAWN';
+    const isNoted =
+      entry?.entryId === entryId &&
+      entry.digest === digests.get(simulationId) &&
+      entry.removed?.status === (isRemoved ? status : undefined);
+    return isNoted ? [] : [`${displayName}: it is not an entry of the market's journal`];
+  });
+  // One that is withdrawn before the start does not take part.
+  const missing = [...noted.values()].filter(
+    ({ cell, removed }) => !shown.has(cell) && removed?.status !== 'WITHDRAWN',
+  );
+  const inOrder = [...noted.keys()].filter((cell) => shown.has(cell));
+  return [
+    ...wrong,
+    ...missing.map(({ number }) => `entry ${number} of the market's journal is missing`),
+    ...(wrong.length > 0 || sameList(inOrder, [...shown])
+      ? []
+      : ['entries are not in the order of entering']),
+  ];
 }
 
 const sameList = (one: readonly unknown[], other: readonly unknown[]): boolean =>
@@ -260,7 +303,7 @@ const differingSettings = (settings: CompetitionSettings, { header, simulations 
 export function differingFromJournal(
   settings: CompetitionSettings,
   maskKey: string,
-  { config, competition, portfolio }: SimulationInForce,
+  { config, competition, portfolio }: Omit<SimulationInForce, 'digest'>,
 ): string[] {
   const wrong: string[] = [];
   const compare = (shown: unknown, inForce: unknown, field: string): void => {

@@ -522,7 +522,7 @@ export class Evaluations {
         },
         blank.id,
       );
-      const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, simulation);
+      const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, simulation.feed);
       const accountId = uuidFrom(chance.idSecret, 'account');
       const prepared = await work.prepare(simulation, { scenario, settings, tier, accountId });
       if ('refused' in prepared)

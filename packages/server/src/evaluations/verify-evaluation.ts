@@ -57,7 +57,7 @@ export interface EvaluationReader {
   /** Names of settings that are not those of a cell's journal. */
   readonly differingSettings: (
     scenario: ShownScenario,
-    cell: SimulationInForce,
+    cell: Omit<SimulationInForce, 'digest'>,
     draw: string,
     place: CellPlace,
   ) => readonly string[];

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { Alpaca } from 'alpaca-v4';
 import { type OperationId, routeEntries } from '@sandpit/protocol';
 import { verifyCompetition } from '../competitions/verify-competition.js';
-import { Simulations } from '../engine/directory/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { contest } from '../testing/competitions.js';
@@ -373,28 +372,11 @@ describe('crashes', () => {
       .filter(({ config }) => config.includes('"role":"ENTRY"'))
       .map(({ id }) => id);
 
-  it('enterCompetition: a simulation without a stored entry is deleted at the next start', async () => {
+  it('withdrawEntry: the simulation of an entry withdrawn before the start is deleted at the next start', async () => {
     let app = await TestApp.open(SETTINGS);
     const { body } = await organizerOf(app).post('/v1/competitions', publicContest());
     const path = `/v1/competitions/${body.competitionId as string}`;
     expect((await enter(app, path, 'Ann')).status).toBe(201);
-    const { registry } = app.store;
-    const save = registry.saveSetting.bind(registry);
-    const reached = new Promise<void>((resolve) => {
-      vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) => {
-        if (!name.startsWith('competition-entry/')) return save(name, text);
-        resolve();
-        // The process is killed here.
-        return new Promise(() => undefined);
-      });
-    });
-    void enter(app, path, 'Bea').catch(() => undefined);
-    await reached;
-    expect(cells(app)).toHaveLength(2);
-    vi.restoreAllMocks();
-    app = await app.restart(SETTINGS);
-    await vi.waitFor(() => expect(cells(app)).toHaveLength(1));
-    await vi.waitFor(() => expect(app.store.registry.settings('competition-cell/')).toEqual([]));
     expect((await enter(app, path, 'Bea')).status).toBe(201);
     // One that is withdrawn before the start keeps its place in the list, and no simulation.
     const withdrawn = await enter(app, path, 'Cea');
@@ -420,21 +402,5 @@ describe('crashes', () => {
     await vi.waitFor(async () => expect((await client.get('/v1/orders')).status).toBe(200));
     expect((await organizer.post(`${path}/pause`)).body).toMatchObject({ paused: true });
     expect((await organizer.post(`${path}/finish`)).body).toMatchObject({ status: 'FINISHED' });
-  });
-
-  it('enterCompetition: an entry that cannot be stored creates no simulation', async () => {
-    const { path } = await started();
-    const before = cells(test).length;
-    const remove = vi.spyOn(Simulations.prototype, 'remove');
-    const { registry } = test.store;
-    const save = registry.saveSetting.bind(registry);
-    vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) =>
-      name.startsWith('competition-entry/') ? Promise.reject(new Error('disk')) : save(name, text),
-    );
-    expect((await enter(test, path, 'Bea')).status).toBe(500);
-    expect(remove).toHaveBeenCalledOnce();
-    vi.restoreAllMocks();
-    expect(cells(test)).toHaveLength(before);
-    expect((await enter(test, path, 'Bea')).status).toBe(201);
   });
 });

@@ -103,7 +103,9 @@ function symbolsNamed(
     case 'JudgeEntry':
       return heldInAll(state);
     case 'BeginCompetition':
+    case 'AddEntry':
     case 'RemoveEntry':
+    case 'SettleCompetition':
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':

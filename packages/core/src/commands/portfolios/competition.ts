@@ -1,7 +1,12 @@
 import { marketHours } from '../../calendar/hours.js';
 import type { Command } from '../../command.js';
 import { isOver } from '../../competitions/competition.js';
-import type { Competition, CompetitionPhase, EntryRemoval } from '../../competitions/competition.js';
+import type {
+  Competition,
+  CompetitionEntry,
+  CompetitionPhase,
+  EntryRemoval,
+} from '../../competitions/competition.js';
 import type { Decision } from '../../decision.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { worthOf } from '../../portfolios/valuation.js';
@@ -63,22 +68,52 @@ function enter(d: Decision, competition: Competition, phase: CompetitionPhase, i
   scheduleCompetition(d);
 }
 
+/** Adds an entry to the competition of this market, with the next number. */
+export function addEntry(
+  d: Decision,
+  { entryId, cell, digest }: Extract<Command, { type: 'AddEntry' }>,
+): CompetitionEntry | Rejection {
+  const { competition } = d.state;
+  if (competition === undefined || isOver(competition.phase))
+    return { code: 'CONFLICT', message: 'The competition is over' };
+  const entries = [...(competition.entries?.values() ?? [])];
+  if (entries.some((other) => other.cell === cell || other.entryId === entryId))
+    return { code: 'CONFLICT', message: 'The entry takes part already' };
+  const entry = { entryId, number: (entries.at(-1)?.number ?? 0) + 1, cell, digest };
+  d.emit({ type: 'EntryAdded', ...entry });
+  return entry;
+}
+
 /** Removes an entry: withdrawn, or disqualified. Its orders end; its positions stay. */
 export function removeEntry(
   d: Decision,
-  { status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
+  { cell, status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
 ): Rejection | undefined {
   const { competition } = d.state;
-  if (competition === undefined || isOver(competition.phase) || isOutForGood(competition)) return undefined;
+  if (competition === undefined || isOver(competition.phase)) return undefined;
+  const entry = cell === undefined ? competition : competition.entries?.get(cell);
+  if (entry === undefined || isOutForGood(entry)) return undefined;
   cancelOrders(d);
-  remove(d, { status, ...(reason !== undefined && { reason }) });
+  remove(d, { ...(cell !== undefined && { cell }), status, ...(reason !== undefined && { reason }) });
   return undefined;
 }
 
-const isOutForGood = ({ removed }: Competition): boolean =>
+/** Records the result of the competition of this market; does nothing if there is one. */
+export function settleCompetition(
+  d: Decision,
+  { result }: Extract<Command, { type: 'SettleCompetition' }>,
+): Rejection | undefined {
+  const { competition } = d.state;
+  if (competition?.phase !== 'FINISHED')
+    return { code: 'CONFLICT', message: 'The competition is not finished' };
+  if (competition.result === undefined) d.emit({ type: 'CompetitionSettled', result });
+  return undefined;
+}
+
+const isOutForGood = ({ removed }: Pick<Competition, 'removed'>): boolean =>
   removed !== undefined && removed.status !== 'ELIMINATED';
 
-function remove(d: Decision, removal: EntryRemoval): void {
+function remove(d: Decision, removal: EntryRemoval & { readonly cell?: string }): void {
   d.emit({ type: 'EntryRemoved', ...removal });
 }
 

@@ -28,6 +28,7 @@ import type { Feed } from '../../feeds/feed.js';
 import { isLive, isRecording } from '../../feeds/live-feed.js';
 import type { InterestRank, LiveHost, LiveLead, RelayQuestion } from '../../feeds/live-feed.js';
 import { RecordsMissing, StoreUnavailable } from '../../store/journal.js';
+import type { JournalRecord } from '../../store/journal.js';
 import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../../store/registry.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
@@ -52,6 +53,8 @@ import type { MachineTime } from '../clocks/machine-time.js';
 import { pointInPast, pointNow, RecentPoints } from '../forks/fork-points.js';
 import { forkConfigOf, MOST_GENERATIONS } from '../forks/forks.js';
 import type { WantedFork } from '../forks/forks.js';
+import { firstRecords } from '../recovery/first-records.js';
+import type { FirstRecords } from '../recovery/first-records.js';
 import { Lifetimes } from './lifetimes.js';
 import { brokerageAt, recover } from '../recovery/recovery.js';
 import type { KnownStart, Recovered } from '../recovery/recovery.js';
@@ -1032,41 +1035,57 @@ export class Simulations {
 
   /**
    * Creates the market of a competition, or a cell of an evaluation. It belongs to the organizer and does not count toward the organizer's
-   * limit.
+   * limit. `begin` gives its first commands, and its `alongside` is called in the turn, which is the commit, of its registration.
    */
   createCompetitionMarket(
     tenantId: string,
     config: WantedSimulation & Pick<SimulationConfig, 'idSecret'>,
     id: string,
+    begin?: (feed: Feed) => SimulationBeginning,
   ): Promise<Simulation> {
-    return this.createNow(tenantId, config, id);
+    return this.createNow(tenantId, config, id, begin);
   }
 
   /**
-   * Creates the simulation of an entry, which follows the market of its competition: the same feed, clock and rules, with ids and draws of its
-   * own.
+   * Prepares the simulation of an entry, which follows the market of its competition: the same feed, clock and rules, with ids and draws of its
+   * own. `register` enters it with the records of its first commands in the turn, which is the commit, of the call.
    */
-  async createEntry(
+  async prepareEntry(
     market: Simulation,
     origin: Pick<SimulationConfig, 'seed' | 'idSecret'>,
     id: string,
-  ): Promise<Simulation> {
+    commands: () => readonly Command[],
+  ): Promise<FirstRecords & { readonly register: () => Promise<unknown> }> {
     const { tenantId } = market;
     const before = this.configOfOpen(market);
     if (tenantId === null || before.competition === undefined)
       throw new Error('It is no market of a competition');
-    const { rules, ...shared } = before;
+    const inForce = await keepRules(this.durableRegistry, market.brokerage.rules);
+    const { rules: _, ...shared } = before;
     const config: SimulationConfig = {
       ...shared,
       ...origin,
       start: market.now(),
       competition: { id: before.competition.id, role: 'ENTRY', marketId: market.id },
     };
-    const inForce = await keepRules(this.durableRegistry, market.brokerage.rules);
-    const of = { id, tenantId, config };
     const { feed, brokerage } = market;
-    const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
-    return this.opened({ ...of, config: kept });
+    const furnished = { feed, rules: brokerage.rules, inForce };
+    const first = firstRecords(id, furnished.rules, originOf({ ...config, rules: inForce }), commands());
+    const register = (): Promise<unknown> =>
+      this.registerWith({ id, tenantId, config }, furnished, first.records);
+    return { ...first, register };
+  }
+
+  /** Registers a simulation with its first records, all in this turn. */
+  private registerWith(
+    of: Parameters<typeof register>[1],
+    furnished: FeedAndRules,
+    records: readonly JournalRecord[],
+  ): Promise<KeptConfig> {
+    const { journal } = this.ground.store;
+    const registered = register(this.registry, of, furnished);
+    const appended = records.map((record) => journal.append(record));
+    return Promise.all([registered, ...appended]).then(([kept]) => kept);
   }
 
   /** Only the participants of a competition see its events. */
@@ -1079,6 +1098,7 @@ export class Simulations {
     tenantId: string,
     wanted: WantedSimulation,
     id = randomUUID() as string,
+    begin?: (feed: Feed) => SimulationBeginning,
   ): Promise<Simulation> {
     const config = await this.masked(wanted);
     if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
@@ -1090,11 +1110,24 @@ export class Simulations {
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     requireRecorded(config, furnished);
     const of = { id, tenantId, config: whole };
-    const registered = register(this.registry, of, furnished);
+    let beginning: SimulationBeginning | undefined;
+    let records: readonly JournalRecord[] = [];
+    try {
+      beginning = begin?.(furnished.feed);
+      const origin = originOf({ ...whole, rules: furnished.inForce });
+      if (beginning !== undefined)
+        ({ records } = firstRecords(id, furnished.rules, origin, beginning.commands));
+    } catch (error) {
+      await furnished.feed.close();
+      throw error;
+    }
+    const registered = this.registerWith(of, furnished, records);
+    const alongside = beginning?.alongside();
     const living =
       config.ttl === undefined ? undefined : this.lifetimes.begin(of.id, tenantId, config.ttl.ms);
     const kept = await registered;
     await living;
+    await alongside;
     return this.opened({ ...of, config: kept }, furnished);
   }
 
@@ -1399,6 +1432,12 @@ export class Simulations {
     const inForce = await keepRules(durableRegistry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
+}
+
+/** First commands of a simulation, and the writes of the same commit. */
+export interface SimulationBeginning {
+  readonly commands: readonly Command[];
+  readonly alongside: () => Promise<unknown>;
 }
 
 /** Longest wait of a node of a new installation for the node that creates the market, ms. */

@@ -72,12 +72,24 @@ function commandFollowing(event: Event): Command | undefined {
     // Each cell runs the timers of its own clock.
     case 'CompetitionPhaseChanged':
       return event.isByClock === true ? undefined : { type: 'SetCompetitionPhase', phase: event.phase };
+    case 'EntryRemoved': {
+      const { cell, status, reason } = event;
+      if (cell === undefined || status === 'ELIMINATED') return undefined;
+      return { type: 'RemoveEntry', cell, status, ...(reason !== undefined && { reason }) };
+    }
     // A halt that ends automatically has ended in the cell already, which then refuses this.
     case 'TradingResumed':
       return event.isTold === true ? undefined : { type: 'LiftHalt', symbol: event.symbol };
     default:
       return undefined;
   }
+}
+
+/** A command of a change as one of its followers repeats it; undefined if it is about another one. */
+export function commandFor(cellId: string, command: Command): Command | undefined {
+  if (command.type !== 'RemoveEntry' || command.cell === undefined) return command;
+  const { cell, ...own } = command;
+  return cell === cellId ? own : undefined;
 }
 
 const haltFollowing = ({ symbol, reason, until }: Halt): Command => ({

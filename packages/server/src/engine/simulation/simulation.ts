@@ -21,7 +21,7 @@ import { ClockRefused, ManualClock, ScaledClock } from '../clocks/clock.js';
 import type { Clock, ClockMode } from '../clocks/clock.js';
 import { Followers } from '../market/followers.js';
 import type { Follower } from '../market/followers.js';
-import { commandsToMeet, marketChangeOf } from '../market/market-change.js';
+import { commandFor, commandsToMeet, marketChangeOf } from '../market/market-change.js';
 import type { MarketChange } from '../market/market-change.js';
 import { JournalRecorder } from './journal-recorder.js';
 import {
@@ -304,7 +304,7 @@ export class Simulation implements Follower {
 
   /**
    * Follows the market from the position in the journal. Unless it is idle, it does so record by record, so that timers due in between use
-   * the quotes of their time; an idle simulation applies the current differences.
+   * the quotes of their time; an idle simulation applies the current differences, unless it was removed from its competition meanwhile.
    */
   async #join(market: Simulation): Promise<void> {
     const { brokerage } = this;
@@ -313,7 +313,10 @@ export class Simulation implements Follower {
     market.#followers.add(this);
     try {
       const from = brokerage.state.marketSeq;
-      if (from < until && !isIdle(brokerage.state)) {
+      const removed = market.brokerage.state.competition?.entries?.get(this.id)?.removed;
+      const isRemoved =
+        removed !== undefined && brokerage.state.competition?.removed?.status !== removed.status;
+      if (from < until && (isRemoved || !isIdle(brokerage.state))) {
         await market.durable();
         for await (const { seq, at, payload } of market.journal.read(market.id, from)) {
           if (seq > until) break;
@@ -497,7 +500,10 @@ export class Simulation implements Follower {
       this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: others, pushed: false }, at);
     if (kept.length > 0)
       this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: kept, pushed: true }, at);
-    for (const command of commands) this.#executor.execute(command, at);
+    for (const command of commands) {
+      const own = commandFor(this.id, command);
+      if (own !== undefined) this.#executor.execute(own, at);
+    }
   }
 
   /** Resolves when all current records of the market have been applied and no clock advance is running. */

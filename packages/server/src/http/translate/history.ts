@@ -405,7 +405,9 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'CompetitionPhaseChanged':
     case 'CompetitionMarked':
     case 'CompetitionHigh':
+    case 'EntryAdded':
     case 'EntryRemoved':
+    case 'CompetitionSettled':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

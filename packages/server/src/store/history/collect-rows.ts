@@ -661,7 +661,9 @@ export function listedOf(event: Event, order: OrderSnapshot | undefined): readon
     case 'CompetitionPhaseChanged':
     case 'CompetitionMarked':
     case 'CompetitionHigh':
+    case 'EntryAdded':
     case 'EntryRemoved':
+    case 'CompetitionSettled':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

@@ -477,7 +477,7 @@ export class CommitQueue {
       left.changes.push(...changes);
     }
     for (const [part, move] of moves) {
-      if (move.isNew && !isRegistered) left.parts.set(part.cell, part);
+      if (!isRegistered) left.parts.set(part.cell, part);
       else if (done.has(move.key)) this.#moved(part, move, done.get(move.key) === true);
       else this.#lost(part);
     }

@@ -8,12 +8,12 @@ import { rowsFrom } from './row-statement.js';
  * later one sees the result of the earlier one, and does not find the expected epoch or sequence.
  */
 
-const CELLS = `
+const cells = (condition: string): string => `
   expected AS (
     SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $22::bigint[])
       AS e (cell, epoch, seq, hash, new_seq, new_hash, wake_at)
   ), moved AS (
-    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM expected e
+    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM expected e${condition}
       WHERE head.cell = e.cell AND head.epoch = e.epoch AND head.seq = e.seq AND head.hash = decode(e.hash, 'hex')
       RETURNING head.cell
   )`;
@@ -39,7 +39,7 @@ const TOLD =
   'SELECT done.cell, told.cell IS NOT NULL AS told FROM done LEFT JOIN told ON told.cell = done.cell';
 
 const commit = (history: string, answer: string): string =>
-  `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS}${history} ${answer}`;
+  `WITH ${cells('')}, done AS (SELECT cell FROM moved), ${ROWS}${history} ${answer}`;
 
 /** Without changes of the registry. Returns the cells whose heads have moved. */
 export const COMMIT = commit('', 'SELECT cell FROM done');
@@ -55,7 +55,7 @@ const commitWithRegistry = (history: string, answer: string): string => `
       SELECT r.kind, r.name, r.value, $24, $25 FROM unnest($27::text[], $28::text[], $29::text[]) AS r (kind, name, value)
         CROSS JOIN registered
       ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value, version = excluded.version, stamp = excluded.stamp
-  ), ${CELLS}, created AS (
+  ), ${cells(' CROSS JOIN registered')}, created AS (
     INSERT INTO head (cell, incarnation, epoch, seq, hash, wake_at)
       SELECT c.cell, $30, c.epoch, c.seq, decode(c.hash, 'hex'), c.wake_at
         FROM unnest($31::integer[], $32::bigint[], $33::bigint[], $34::text[], $36::bigint[])
@@ -67,8 +67,8 @@ const commitWithRegistry = (history: string, answer: string): string => `
   ${answer}`;
 
 /**
- * With changes of the registry, which are one group: all of them, with the cells that they create, or none if another node has changed the
- * registry. Returns cell 0 if they were made.
+ * With changes of the registry, which are one group with the cells: all of them or, if another node has changed the registry, none, and no
+ * cell moves (D231). Returns cell 0 if they were made.
  */
 export const COMMIT_WITH_REGISTRY = commitWithRegistry(
   '',

@@ -4,7 +4,7 @@ import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { allOf, answerOf, recordOf, START, withSimulation } from '../fixtures.contract.js';
 import { blockHash, chainStart, recordLine } from '../journal-chain.js';
-import { COMMIT, commitValues } from './commit-statement.js';
+import { COMMIT, COMMIT_WITH_REGISTRY, commitValues } from './commit-statement.js';
 import { DatabaseAddress } from './database.js';
 import type { Connection } from './database.js';
 import { openPostgresStore } from './postgres-store.js';
@@ -125,6 +125,20 @@ describe('the fence of a cell', () => {
     );
     expect(rows).toEqual([{ cell: other }]);
     expect((await looker.client.query('SELECT cell FROM answer')).rows).toEqual([{ cell: other }]);
+  });
+
+  it('moves no cell while another node has changed the registry, whose changes are of the same commit', async () => {
+    const { rows } = await looker.client.query<{ version: string }>('SELECT version FROM registry_head');
+    const version = Number(rows[0]?.version ?? 0);
+    const at = (seen: number): unknown[] => [
+      ...firstRecord(1),
+      ...[seen, seen + 1, 'stamp', 'digest', ['setting'], ['a'], ['b'], 1, [], [], [], [], [], []],
+    ];
+    expect((await owner.client.query(COMMIT_WITH_REGISTRY, at(version + 1))).rows).toEqual([]);
+    expect(await blocks()).toBe(0);
+    const done = (await owner.client.query<{ cell: number }>(COMMIT_WITH_REGISTRY, at(version))).rows;
+    expect(done.map(({ cell }) => cell).sort((a, b) => a - b)).toEqual([0, CELL]);
+    expect(await blocks()).toBe(1);
   });
 
   it('does not wait longer than two seconds for a client that is lost while it holds the lock', async () => {
