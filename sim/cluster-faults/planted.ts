@@ -21,14 +21,14 @@ export const PLANTED: Readonly<Record<string, PlantedDefect>> = {
     patch: {
       file: 'server/dist/store/postgres/commit-statement.js',
       from: `  ), moved AS (
-    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM expected e
+    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM expected e\${condition}
       WHERE head.cell = e.cell AND head.epoch = e.epoch AND head.seq = e.seq AND head.hash = decode(e.hash, 'hex')
       RETURNING head.cell`,
       to: `  ), fenced AS (
     SELECT e.* FROM expected e JOIN head ON head.cell = e.cell AND head.epoch = e.epoch AND head.seq = e.seq
       AND head.hash = decode(e.hash, 'hex')
   ), moved AS (
-    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM fenced e WHERE head.cell = e.cell
+    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM fenced e\${condition} WHERE head.cell = e.cell
       RETURNING head.cell`,
     },
     kinds: ['late-commit'],

@@ -164,6 +164,7 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
     ...(['pushQuotes', 'putInstruments', 'haltTrading', 'listHalts', 'liftHalt'] as const),
     ...(['addCorporateActions', 'listCorporateActions', 'withdrawCorporateAction'] as const),
   ],
+  'alerts on prices': ['createAlert', 'listAlerts', 'getAlert', 'updateAlert', 'deleteAlert'],
   'scripted outcomes and faults': [
     ...(['createOutcome', 'listOutcomes', 'deleteOutcome', 'deleteOutcomes'] as const),
     ...(['createFault', 'listFaults', 'deleteFault', 'deleteFaults'] as const),
@@ -184,7 +185,8 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
     ...(['enterEvaluation', 'withdrawEvaluationEntry', 'finishCell', 'reportUsage'] as const),
   ],
   'the server and other tokens': [
-    ...(['getCluster', 'createAgentToken', 'createWebhook', 'listWebhooks', 'getWebhook'] as const),
+    ...(['getCluster', 'getServer', 'updateServerLimits', 'createAgentToken'] as const),
+    ...(['createWebhook', 'listWebhooks', 'getWebhook'] as const),
     ...(['createInvitation', 'listInvitations', 'deleteInvitation', 'listMembers'] as const),
     ...(['createMemberToken', 'createMemberLink', 'resetMember', 'deleteMember'] as const),
     ...(['updateWebhook', 'deleteWebhook', 'rotateWebhookSecret', 'testWebhook'] as const),

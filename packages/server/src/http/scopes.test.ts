@@ -74,8 +74,9 @@ describe('a route', () => {
       if (OF_ALL_TENANTS.has(id)) expect(await lacking(client, route), id).toBeUndefined();
   });
 
-  it('requires operator for GET /v1/cluster alone', () => {
-    expect(guarded.filter(([, { scope }]) => scope === 'operator').map(([id]) => id)).toEqual(['getCluster']);
+  it('requires operator for the cluster and for figures and limits of the server alone', () => {
+    const guardedBy = guarded.filter(([, { scope }]) => scope === 'operator').map(([id]) => id);
+    expect(guardedBy).toEqual(['getCluster', 'getServer', 'updateServerLimits']);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The webhooks of earlier versions in PostgreSQL, which had a table of endpoints. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { OLDER_WEBHOOK_TABLES } from '../../testing/older-webhook-tables.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { webhooksIn } from '../webhooks.js';
 import { openPostgresStore } from './postgres-store.js';
@@ -35,20 +36,7 @@ it('a database of earlier versions is opened with its endpoints, cursors and del
   const client = new pg.Client({ connectionString: url, options: '-c search_path=sandpit' });
   await client.connect();
   await client.query(`
-    DROP TABLE webhook_cursor, webhook_delivery;
-    CREATE TABLE webhook (id text PRIMARY KEY, n bigint GENERATED ALWAYS AS IDENTITY, data text NOT NULL);
-    CREATE TABLE webhook_cursor (
-      webhook text NOT NULL, simulation text NOT NULL, seq bigint NOT NULL, place bigint NOT NULL,
-      PRIMARY KEY (webhook, simulation)
-    );
-    CREATE TABLE webhook_delivery (
-      id text PRIMARY KEY, n bigint GENERATED ALWAYS AS IDENTITY, webhook text NOT NULL, simulation text NOT NULL,
-      event text NOT NULL, seq bigint NOT NULL, place bigint NOT NULL, status text NOT NULL, next_at bigint,
-      tried_at bigint NOT NULL, data text NOT NULL
-    );
-    CREATE INDEX webhook_delivery_by_webhook ON webhook_delivery (webhook, n);
-    CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, next_at) WHERE status = 'PENDING';
-    CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
+    ${OLDER_WEBHOOK_TABLES}
     UPDATE meta SET format = 3;
     INSERT INTO webhook_cursor VALUES ('w1', 'main/tenant-1', 5, 999999);`);
   await client.query('INSERT INTO webhook (id, data) VALUES ($1, $2)', ['w1', JSON.stringify(WEBHOOK)]);

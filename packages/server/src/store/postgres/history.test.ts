@@ -7,6 +7,7 @@ import { standbyFrom } from '../../engine/recovery/checkpoint.js';
 import { mainOf } from '../../engine/directory/simulations.js';
 import type { Simulations } from '../../engine/directory/simulations.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
+import { OLDER_WEBHOOK_TABLES } from '../../testing/older-webhook-tables.js';
 import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import {
   BY,
@@ -227,15 +228,19 @@ describe('Rows of the history', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('of an older version are replaced once no node of it lives', async () => {
+  it.each([
+    [
+      2,
+      `DROP TABLE ${HISTORY_TABLES.map(([table]) => table).join(', ')};
+       CREATE TABLE history_position (cell integer PRIMARY KEY, seq bigint NOT NULL); CREATE TABLE history_order (cell integer);`,
+    ],
+    [3, ''],
+  ])('of format %i are replaced once no node of that version lives', async (format, tables) => {
     const store = await openStore();
     const { main, portfolioId } = await trading(store);
     await placeTestOrder(main, portfolioId);
     await main.close();
-    await looker.query(
-      `UPDATE meta SET format = 2; DROP TABLE ${HISTORY_TABLES.map(([table]) => table).join(', ')};
-       CREATE TABLE history_position (cell integer PRIMARY KEY, seq bigint NOT NULL); CREATE TABLE history_order (cell integer)`,
-    );
+    await looker.query(`UPDATE meta SET format = ${format}; ${tables} ${OLDER_WEBHOOK_TABLES}`);
     await expect(openStore()).rejects.toThrow(StoreInUse);
     await store.close();
     stores = [];

@@ -251,8 +251,8 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
 async function refuseOlderNodes(client: pg.Client, shown: string): Promise<void> {
   const others = async (): Promise<ReadonlyMap<string, string>> => {
     const { rows } = await client.query<{ id: string; counter: string }>(
-      'SELECT id, counter FROM incarnation WHERE NOT struck_out AND (SELECT format FROM meta) = $1',
-      [OLDER_HISTORY],
+      'SELECT id, counter FROM incarnation WHERE NOT struck_out AND (SELECT format FROM meta) < $1',
+      [FORMAT],
     );
     return new Map(rows.map(({ id, counter }) => [id, counter]));
   };
