@@ -49,6 +49,8 @@ export default defineConfig({
     // Modules hold no state between tests; reloading them for each file used a third of the whole time.
     isolate: false,
     testTimeout: 30_000,
+    // Pages of one browser on two cores: more at once take longer each than a test may.
+    maxConcurrency: 3,
     coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },
   },
 });

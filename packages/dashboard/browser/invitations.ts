@@ -106,5 +106,5 @@ export function invitations(visit: Visit): void {
     // Other tests use their contexts again.
     for (const one of [ada, classmate, elsewhere]) await one.context().clearCookies();
     await Promise.all([page, ada, classmate, elsewhere].map((one) => visit.leave(one)));
-  }, 180_000);
+  }, 300_000);
 }

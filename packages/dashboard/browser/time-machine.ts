@@ -93,7 +93,7 @@ export function timeMachine(visit: Visit): void {
     await page.getByRole('button', { name: 'Fork before the first difference of 5000 ms' }).click();
     await page.getByRole('link', { name: 'Back to the parent simulation' }).waitFor();
     await visit.leave(page);
-  }, 120_000);
+  }, 240_000);
 
   it('scripts an order, halts a symbol and drops a response, and reverts each of them', async ({
     expect,
@@ -132,5 +132,5 @@ export function timeMachine(visit: Visit): void {
     await faults.getByRole('button', { name: /^Delete fault/ }).click();
     await page.getByText('No faults.').waitFor();
     await visit.leave(page);
-  }, 120_000);
+  }, 240_000);
 }
