@@ -44,13 +44,13 @@ export default defineConfig({
     setupFiles: ['scripts/property-seed.ts'],
     globalSetup: ['scripts/postgres-setup.ts'],
     sequence: { sequencer: SlowestFirst },
-    // Tests with their own servers wait for a fifth of their time: one worker more than cores keeps all cores busy.
-    maxWorkers: availableParallelism() + 1,
+    // The tests keep their cores busy: more workers make each of them slower, and the whole no faster.
+    maxWorkers: availableParallelism(),
     // Modules hold no state between tests; reloading them for each file used a third of the whole time.
     isolate: false,
     testTimeout: 30_000,
-    // Pages of one browser on two cores: more at once take longer each than a test may.
-    maxConcurrency: 3,
+    // Pages of one browser on two cores: three at once take longer each than a test may.
+    maxConcurrency: 2,
     coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },
   },
 });
