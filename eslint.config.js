@@ -94,6 +94,7 @@ export default tseslint.config(
     // Answers of the API are looked into by tests that know what they expect, and held against the contract by `TestClient`.
     files: [
       'packages/server/src/http/**/*.test.ts',
+      'packages/server/src/webhooks/interleavings.test.ts',
       'packages/dialects/*/test/*.ts',
       'packages/server/src/feeds/live/source.contract.ts',
       'packages/server/src/feeds/live/**/*.test.ts',

@@ -68,7 +68,11 @@ export class AlertWatch {
     } finally {
       this.#isReading = false;
     }
-    if (!this.#isOver) this.#timer = setTimeout(() => void this.#look(), nextMs);
+    this.#lookIn(nextMs);
+  }
+
+  #lookIn(ms: number): void {
+    if (!this.#isOver) this.#timer = setTimeout(() => void this.#look(), ms);
   }
 
   #tellAlerts(alerts: readonly Alert[]): void {

@@ -232,13 +232,13 @@ describe('a webhook, while an event is on its way', () => {
   it('a fork and an import send their own events, not those of the past that they begin with', async () => {
     const { app, receiver, holding, client } = await setUp();
     holding.release();
-    const made = (await client.post('/v1/simulations', MANUAL)).body as Body;
+    const made = (await client.post('/v1/simulations', MANUAL)).body;
     const parent = app.withToken(made.token);
     await pushQuote(parent);
     const { portfolioId } = await openPortfolio(parent);
     await placeOrder(parent, portfolioId, RESTING);
     await createWebhook(client, receiver.url, { simulationId: '*', events: ['order.accepted'] });
-    const fork = (await client.post(`/v1/simulations/${made.simulationId}/forks`, {})).body as Body;
+    const fork = (await client.post(`/v1/simulations/${made.simulationId}/forks`, {})).body;
     const file = await app.app.inject({
       method: 'GET',
       url: `/v1/simulations/${made.simulationId}/export`,
@@ -250,7 +250,7 @@ describe('a webhook, while an event is on its way', () => {
       headers: { 'content-type': 'application/x-ndjson' },
       payload: file.body,
     });
-    const { simulationId } = imported.body as Body;
+    const { simulationId } = imported.body;
     await until(
       async () => (await client.get(`/v1/simulations/${simulationId}`)).body.status !== 'IMPORTING',
     );
@@ -267,7 +267,7 @@ describe('a webhook, while an event is on its way', () => {
 
   it('a jump of the clock over thousands of events keeps them in the journal until the receiver takes them, each once and in order', async () => {
     const { app, receiver, holding, client } = await setUp();
-    const made = (await client.post('/v1/simulations', { ...MANUAL, calendar: 'XNYS' })).body as Body;
+    const made = (await client.post('/v1/simulations', { ...MANUAL, calendar: 'XNYS' })).body;
     const inside = app.withToken(made.token);
     await pushQuote(inside);
     const { portfolioId } = await openPortfolio(inside, { initialCash: 10_000_000 });

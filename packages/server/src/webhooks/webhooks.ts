@@ -421,7 +421,9 @@ export class Webhooks {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
     const endpoints = [...this.#endpoints.values()];
-    await Promise.all(endpoints.map(({ outbox }) => outbox?.drain(patience)));
+    await Promise.all(
+      endpoints.flatMap(({ outbox }) => (outbox === undefined ? [] : [outbox.drain(patience)])),
+    );
     clearTimeout(timer);
     for (const { unobserve, followers } of this.#cells.values()) {
       unobserve?.();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { webhookSetting } from '../../webhooks.js';
 import type { StoredWebhook } from '../../webhooks.js';
 import { all, openConnection, Statements } from '../database/connection.js';
-import type { Database } from '../database/connection.js';
+import type { Database, SqlValue } from '../database/connection.js';
 import { addWebhookTables, WEBHOOK_FILE } from '../journal/journal-schema.js';
 import type { RowSum } from '../journal/row-sums.js';
 import { RegistryTables } from '../registry/registry-tables.js';
@@ -43,7 +43,7 @@ type Insert = ReturnType<Statements['of']>;
 
 function copy(file: Database, rows: string, insert: Insert): void {
   for (const row of file.prepare(rows).iterate())
-    insert.run(...(Object.values(row as object) as Parameters<Insert['run']>));
+    insert.run(...Object.values(row as Record<string, SqlValue>));
 }
 
 /** The file is no longer needed: a commit has its contents. */
