@@ -36,7 +36,7 @@ export interface AnnouncedActions {
 }
 
 /** An action with its line in the file. */
-export interface ActionRow {
+interface ActionRow {
   readonly line: number;
   readonly cells: ActionCells;
 }

@@ -69,7 +69,7 @@ export interface DeliveryAttempt {
 }
 
 const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** An event that was tried at least once. */
 export interface StoredDelivery {
