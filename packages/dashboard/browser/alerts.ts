@@ -49,7 +49,7 @@ export function alerts(visit: Visit): void {
       await notices.getByText('AAPL rose to 190.15').waitFor(SOON);
       await until(() => receiver.types.includes('alert.fired'));
 
-      // The other one fires while nobody looks, and so does a fill.
+      // The second alert fires, and an order fills, while the page is hidden.
       await page.goto(`${visit.station.url}/llms.txt`);
       await simulation.clock('2026-01-05T10:30:00-05:00');
       await simulation.quotes({ AAPL: [179.9, 180] });

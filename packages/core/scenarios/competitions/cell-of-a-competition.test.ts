@@ -52,7 +52,7 @@ describe('the cell of a competition', () => {
       m.execute<'RemoveEntry'>({ type: 'RemoveEntry', cell, status });
     remove('cell of a', 'DISQUALIFIED');
     remove('cell of a', 'WITHDRAWN');
-    remove('cell of nobody', 'WITHDRAWN');
+    remove('unknown cell', 'WITHDRAWN');
     expect(entriesOf(m).map(({ removed }) => removed?.status)).toEqual(['DISQUALIFIED', undefined]);
     expect(m.brokerage.state.competition?.removed).toBeUndefined();
   });

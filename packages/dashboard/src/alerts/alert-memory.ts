@@ -1,4 +1,4 @@
-/** What this browser has told its user, by simulation, and which kinds of events it tells of. */
+/** Alerts and events that this browser has announced, by simulation, and the kinds of events that it announces. */
 import { KINDS, type Kind } from './alert-events.ts';
 
 const KEY = 'sandpit-alerts';

@@ -26,7 +26,7 @@ const two = setsFrom(
 );
 
 describe('Watch lists', () => {
-  it('take over the single list of earlier versions, and begin anew from unusable data', () => {
+  it('keep the single list of earlier versions, and replace unusable data by the default list', () => {
     expect(setsFrom('["AAPL","AAPL",5]').sets).toEqual([{ name: 'Watch list', symbols: ['AAPL'] }]);
     for (const text of [null, '', '{', '7', '{"sets":7}', '{"sets":[]}', '{"sets":[{"name":1}]}'])
       expect(symbolsOf(setsFrom(text))).toEqual(['AAPL', 'MSFT', 'NVDA', 'SPY']);

@@ -194,7 +194,7 @@ const REQUEST_FIELDS = [
   'admitted',
 ] as const;
 
-/** What all instances of one service share. */
+/** Dependencies shared by all Fastify instances of a service. */
 interface Shared {
   readonly faults: Faults;
   readonly bodies: Bodies;

@@ -1,4 +1,4 @@
-/** What a webhook does when something else happens while an event is on its way. */
+/** Changes to webhooks, tenants and data while a delivery is under way. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';

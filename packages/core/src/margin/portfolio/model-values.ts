@@ -116,7 +116,7 @@ export class ModelValues {
     return this.terms.components === true && othersInCash !== undefined ? true : undefined;
   }
 
-  /** What one unit of a contract delivers at a price of its underlying, as it moves. */
+  /** Value of one unit of a contract's deliverable at a price of its underlying; other components move by their own classes. */
   private deliveredBy(instrument: OptionContract, price: Price): Delivered {
     const { deliverable, inLieu = Quantity.zero, multiplier, cash = Money.zero, othersInCash } = instrument;
     const units = Math.round(deliverable * 1e6) + inLieu;

@@ -6,7 +6,7 @@ import type { WriteQueue } from './write-queue.js';
 
 /** Webhooks in the tables of the journal: written with its commits, read by the calling thread. */
 export function webhooksInJournal(queue: WriteQueue, statements: Statements): WebhookStore {
-  /** What the reserve of a full disk has room for is left to the records. */
+  /** Throws `StoreUnavailable` while the disk is full: its reserve is for journal records. */
   const refuseUnlessWell = (): void => {
     const { status, reason } = queue.health();
     if (status !== 'ok') throw new StoreUnavailable(reason ?? `The store is ${status}`);
