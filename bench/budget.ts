@@ -48,7 +48,7 @@ async function measureBudget(): Promise<readonly Row[]> {
       });
       const fire = (url: string, howLong: number) => load({ url, token, seconds: howLong, bodies });
       // The compilers of Node are done after so many orders, however fast the machine is.
-      for (let warm = 0; warm < WARM_ORDERS; ) warm += (await fire(brokerage.url, seconds)).accepted;
+      for (let warm = 0; warm < WARM_ORDERS;) warm += (await fire(brokerage.url, seconds)).accepted;
       const before = cpuByThread(brokerage.process.pid, directory);
       const { accepted } = await fire(brokerage.url, seconds);
       const after = cpuByThread(brokerage.process.pid, directory);
