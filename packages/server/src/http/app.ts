@@ -486,6 +486,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
           tickets,
           methods,
           keyPairs,
+          limit,
           grants,
           competitions,
           evaluations,

@@ -22,6 +22,7 @@ import { effectWithoutData } from '../admission.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import type { Sockets } from '../dialects/sockets.js';
 import { INVITATIONS_PATH, type NodeWork } from '../invitations/node-work.js';
+import type { RequestLimit } from '../request-limit.js';
 import type { Streams } from '../stream/streams.js';
 import type { KnownMethods } from '../known-methods.js';
 import type { Tickets } from '../tickets.js';
@@ -60,6 +61,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly tickets: Pick<Tickets, 'principalOf'>;
   readonly methods: Pick<KnownMethods, 'routeOf'>;
   readonly keyPairs: KeyPairs;
+  readonly limit: RequestLimit;
   readonly grants: KeyGrants;
   readonly competitions: Competitions;
   readonly evaluations: Evaluations;
@@ -141,6 +143,7 @@ function followRegistry({
   simulations,
   access,
   keyPairs,
+  limit,
   competitions,
   evaluations,
   invitations,
@@ -151,8 +154,9 @@ function followRegistry({
       isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
       // Records of the market that this node follows are lost.
       if (name === MARKET_TAGS) simulations.directory.dropLost(MARKET);
-      if (kind === 'setting' && !keyPairs.follow(name) && !invitations.followSetting(name))
-        if (!competitions.followSetting(name)) evaluations.followSetting(name);
+      if (kind !== 'setting' || keyPairs.follow(name) || limit.followSetting(name)) continue;
+      if (!invitations.followSetting(name) && !competitions.followSetting(name))
+        evaluations.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);
   });
