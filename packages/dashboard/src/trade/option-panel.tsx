@@ -11,7 +11,7 @@ import { setQuery } from '../route.ts';
 import { aroundTheMoney, type ChainRow, type Chains, legsAround, type Template, useChains } from './chain.ts';
 import { LegTray } from './leg-tray.tsx';
 import type { PreviewState } from './preview.tsx';
-import { unitsOf } from './strategy.ts';
+import { unitsOf } from '../strategy.ts';
 import { setLegs, withLeg } from './tray-legs.ts';
 
 interface OptionPanelProps {

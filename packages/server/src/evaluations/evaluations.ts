@@ -134,7 +134,7 @@ export class Evaluations {
 
   private constructor(deps: EvaluationDeps) {
     this.#deps = deps;
-    deps.simulations.onCellOpened = (simulation) => this.#attach(simulation);
+    deps.simulations.directory.onCellOpened = (simulation) => this.#attach(simulation);
   }
 
   /** Reads what the registry has, and continues cells that have not ended in the background. */
@@ -229,7 +229,7 @@ export class Evaluations {
   }
 
   async #discard(note: Pick<CellNote, 'id' | 'evaluationId'>, tenantId: string): Promise<void> {
-    await this.#deps.simulations.remove(note.id, tenantId);
+    await this.#deps.simulations.directory.remove(note.id, tenantId);
     await this.#registry.deleteSetting(cellName(note));
   }
 
@@ -248,7 +248,7 @@ export class Evaluations {
       else if (isHouse(cell.entry)) this.#play(cell);
       else if (cell.note.startedAt !== undefined)
         // Its clock runs, or its journal has reached the end already.
-        await this.#deps.simulations.find(cell.note.id, kept.note.owner).catch((error: unknown) => {
+        await this.#deps.simulations.directory.find(cell.note.id, kept.note.owner).catch((error: unknown) => {
           const why = error instanceof Error ? error.message : String(error);
           this.#deps.note(`A cell of evaluation ${kept.note.id} cannot be opened: ${why}`);
         });
@@ -478,7 +478,7 @@ export class Evaluations {
   }
 
   #attachNote(cell: KeptCell): void {
-    const simulation = this.#deps.simulations.inMemory(cell.note.id, cell.kept.note.owner);
+    const simulation = this.#deps.simulations.directory.inMemory(cell.note.id, cell.kept.note.owner);
     if (simulation !== undefined) this.#attach(simulation);
   }
 
@@ -509,7 +509,7 @@ export class Evaluations {
     try {
       const { mask: parts } = settings;
       const { name: _, ...market } = settings.market;
-      const simulation = await simulations.createCompetitionMarket(
+      const simulation = await simulations.creation.createCompetitionMarket(
         owner,
         {
           ...market,
@@ -623,7 +623,7 @@ export class Evaluations {
     });
     if (calls.requests > 0) return;
     this.#watchDeadlines();
-    const simulation = this.#deps.simulations.inMemory(simulationId, cell.kept.note.owner);
+    const simulation = this.#deps.simulations.directory.inMemory(simulationId, cell.kept.note.owner);
     if (simulation !== undefined) this.#startClock(cell, simulation);
   }
 
@@ -696,7 +696,7 @@ export class Evaluations {
   }
 
   async #simulationOf({ note, kept }: KeptCell): Promise<Simulation | undefined> {
-    return this.#deps.simulations.find(note.id, kept.note.owner);
+    return this.#deps.simulations.directory.find(note.id, kept.note.owner);
   }
 
   /** Stops trading in a cell: its open orders are canceled. */

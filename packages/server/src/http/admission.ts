@@ -5,17 +5,17 @@
 import { type OperationId, type Route, routes, type Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import { MAIN, type Simulations } from '../engine/directory/simulations.js';
+import type { SimulationEntries } from '../engine/directory/entries.js';
+import type { Simulations } from '../engine/directory/simulations.js';
+import { MAIN } from '../engine/values/cell-names.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
-import { addressOf, networkOf } from './cluster/client-address.js';
-import type { Effect } from './cluster/request-tenant.js';
+import { addressOf, networkOf } from './client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal, type Places } from './competition-doors.js';
 import type { RecordingsInUse } from './recordings-in-use.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';
 import { RateLimits, type SlidingWindow } from './rate-limit.js';
-import type { Health } from './routes/service.js';
 import type { HttpDeps } from './settings.js';
 import type { Tickets } from './tickets.js';
 
@@ -56,7 +56,7 @@ export class Admission {
   readonly #authenticator: Authenticator;
   readonly #limits = new RateLimits();
   readonly #tickets: Tickets;
-  readonly #health: Health;
+  readonly #health: { readonly isDraining: boolean };
   readonly #places: Places;
   readonly #recordings: RecordingsInUse;
   readonly #onAdmitted: (principal: Principal) => void;
@@ -65,7 +65,7 @@ export class Admission {
   constructor(
     deps: HttpDeps,
     tickets: Tickets,
-    health: Health,
+    health: { readonly isDraining: boolean },
     places: Places,
     recordings: RecordingsInUse,
     onAdmitted: (principal: Principal) => void,
@@ -135,7 +135,7 @@ export class Admission {
       const { agent, simulationId, tenantId } = principal;
       const isMain = simulationId === MAIN;
       const window = this.#limits.ofTenant(id, countedAs(principal), limit());
-      const isOwn = agent !== undefined && isMadeBy(simulations, agent, simulationId, tenantId);
+      const isOwn = agent !== undefined && isMadeBy(simulations.entries, agent, simulationId, tenantId);
       const tooLow = agent === undefined || id === MCP ? undefined : levelRefusal(agent, id, isOwn);
       if (tooLow !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
@@ -168,11 +168,11 @@ export class Admission {
       };
       const there = isMain
         ? mainAtOnce(simulations, id, tenantId)
-        : simulations.inMemory(simulationId, tenantId);
+        : simulations.directory.inMemory(simulationId, tenantId);
       if (there !== undefined) return enter(there);
       const found = isMain
         ? mainOf(simulations, isMainNeeded, tenantId)
-        : simulations.find(simulationId, tenantId);
+        : simulations.directory.find(simulationId, tenantId);
       found.then(
         (simulation) => {
           // The token of a removed simulation has no rights.
@@ -261,6 +261,9 @@ export class Admission {
 const needsMain = (id: OperationId | typeof MCP, scope: Scope | undefined): boolean =>
   id === MCP || scope !== 'read' || (isOfSimulation(id) && 'events' in routes[id]);
 
+/** `stores` something, `reads` what the market shows, or is refused on any node. */
+export type Effect = 'stores' | 'reads' | 'refused';
+
 /** Effect of a request of a tenant that has no data, not even a `main`. `id`: absent = a route of a dialect or of the tools. */
 export function effectWithoutData(principal: Principal, id: OperationId | undefined): Effect {
   if (id === undefined) return 'stores';
@@ -279,7 +282,8 @@ const mainAtOnce = (
   simulations: Simulations,
   id: OperationId | typeof MCP,
   tenantId: string,
-): Simulation | undefined => (isOfSimulation(id) ? simulations.openMain(tenantId) : simulations.market);
+): Simulation | undefined =>
+  isOfSimulation(id) ? simulations.directory.openMain(tenantId) : simulations.market;
 
 /** The `main` of a tenant. Reads of a tenant without a `main` use the market: an empty `main` would show the same. */
 const mainOf = async (
@@ -288,10 +292,10 @@ const mainOf = async (
   tenantId: string,
 ): Promise<Simulation | undefined> =>
   isNeeded
-    ? simulations.keepMain(tenantId)
-    : ((await simulations.find(MAIN, tenantId)) ??
+    ? simulations.creation.keepMain(tenantId)
+    : ((await simulations.directory.find(MAIN, tenantId)) ??
       // Another node decides for the market: here a cell that follows it shows it.
-      (simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market));
+      (simulations.market.isReplica ? simulations.creation.keepMain(tenantId) : simulations.market));
 
 function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {
   request.limits = [
@@ -310,11 +314,11 @@ const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
 
 /** True when an agent created a simulation itself. */
 export const isMadeBy = (
-  simulations: Pick<HttpDeps['simulations'], 'info'>,
+  entries: Pick<SimulationEntries, 'info'>,
   { agentId }: Agent,
   simulationId: string,
   tenantId: string,
-): boolean => simulationId !== MAIN && simulations.info(simulationId, tenantId)?.config.madeBy === agentId;
+): boolean => simulationId !== MAIN && entries.info(simulationId, tenantId)?.config.madeBy === agentId;
 
 /** Reason why a token may not perform an operation, by its scopes. `scope`: that of the operation's route. */
 export function scopeRefusal(

@@ -6,7 +6,6 @@ import type { Regime } from '../../feeds/regime.js';
 export type { MaskParts } from '../../feeds/mask.js';
 
 import type { ClockMode } from '../clocks/clock.js';
-import type { Origin } from '../recovery/recovery.js';
 
 /** Point where a synthetic path continues with another seed. */
 interface Reseeding {
@@ -75,6 +74,15 @@ type CompetitionRole =
   | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string }
   /** A cell of an evaluation, with a market of its own. */
   | { readonly id: string; readonly role: 'CELL' };
+
+/** Initial configuration of a simulation. */
+export interface Origin {
+  readonly seed: number;
+  /** Simulated instant, ms. */
+  readonly start: number;
+  /** Secret from which ids are derived, 32 hexadecimal digits; absent = follows from the seed. */
+  readonly idSecret?: string;
+}
 
 /** Ancestors of a fork. */
 export interface ForkTerms {

@@ -3,16 +3,15 @@ import type { Invitation, InvitationBody, Member, Tier } from '@sandpit/protocol
 import type { FastifyRequest } from 'fastify';
 import { inParallel } from '../../cluster/in-parallel.js';
 import type { Competitions } from '../../competitions/competitions.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { InvitationRefused } from '../../invitations/errors.js';
 import { type Invitations, joinKeyOf } from '../../invitations/invitations.js';
 import type { InvitationNote, InvitationTerms, MemberNote } from '../../invitations/notes.js';
 import { Answer, rateLimited, refuse, refuseCoded } from '../answer.js';
 import { type IssuedToken, issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
-import { addressOf, networkOf } from '../cluster/client-address.js';
+import { addressOf, networkOf } from '../client-address.js';
 import { cookieOf, originOf } from '../dashboard-session.js';
-import type { LocalMemberWork } from '../invitations/local-work.js';
 import type { SlidingWindow } from '../rate-limit.js';
 import { RateLimits } from '../rate-limit.js';
 import type { HttpDeps } from '../settings.js';
@@ -49,7 +48,8 @@ const BAD_KEY = refuse(400, ['Idempotency-Key must be 1 to 255 visible character
 export interface InvitationRouteDeps {
   readonly invitations: Invitations;
   readonly competitions: Competitions;
-  readonly work: Pick<LocalMemberWork, 'refusalOf'>;
+  /** Tries what a member would get. */
+  readonly work: { refusalOf(tenantId: string, terms: InvitationTerms): Promise<Answer | undefined> };
   readonly wrongCodes: WrongCodes;
 }
 
