@@ -40,7 +40,7 @@ import { commandsToMeet } from '../market/market-change.js';
 import { maskedConfig } from '../configuration/masked-config.js';
 import { ManualClock, ScaledClock, WallClock } from '../clocks/clock.js';
 import type { Clock } from '../clocks/clock.js';
-import { atStakeOf, AT_STAKE, MAIN, mainOf, MAINS, MARKET } from '../values/cell-names.js';
+import { atStakeOf, AT_STAKE, EVALUATION_CELLS, MAIN, mainOf, MAINS, MARKET } from '../values/cell-names.js';
 import { eraseTenant } from '../transfers/erasure.js';
 import { exportSimulation } from '../transfers/export.js';
 import { travelingSettings } from '../transfers/traveling-settings.js';
@@ -561,7 +561,7 @@ export class Simulations {
   /** A simulation that the tenant created, if it is open already: synchronous, without reading the registry. */
   inMemory(id: string, tenantId: string): Simulation | undefined {
     const open = this.open.get(id);
-    if (open?.opened?.tenantId !== tenantId || id.startsWith(MAINS) || this.broken.has(id)) return undefined;
+    if (open?.opened?.tenantId !== tenantId || isUnnamed(id) || this.broken.has(id)) return undefined;
     open.usedAt = performance.now();
     this.lifetimes.asked(id);
     return open.opened;
@@ -682,9 +682,18 @@ export class Simulations {
     };
   }
 
+  /** The cell of an evaluation of the tenant. */
+  async findEvaluation(id: string, tenantId: string): Promise<Simulation | undefined> {
+    const entry = this.storedOf(id, tenantId);
+    return entry && this.opened({ id, tenantId, config: configOf(entry) });
+  }
+
   /** The entry of a simulation that the tenant created. */
   private entryOf(id: string, tenantId: string): SimulationEntry | undefined {
-    if (id.startsWith(MAINS)) return undefined;
+    return isUnnamed(id) ? undefined : this.storedOf(id, tenantId);
+  }
+
+  private storedOf(id: string, tenantId: string): SimulationEntry | undefined {
     const entry = this.registry.simulation(id);
     return entry?.tenantId === tenantId && entry.deletedAt === undefined ? entry : undefined;
   }
@@ -1034,7 +1043,7 @@ export class Simulations {
   }
 
   /**
-   * Creates the market of a competition, or a cell of an evaluation. It belongs to the organizer and does not count toward the organizer's
+   * Creates the market of a competition, the cell of an evaluation, or one of its runs. It belongs to the organizer and does not count toward the organizer's
    * limit. `begin` gives its first commands, and its `alongside` is called in the turn, which is the commit, of its registration.
    */
   createCompetitionMarket(
@@ -1150,7 +1159,7 @@ export class Simulations {
 
   /** False when the tenant has no such simulation. `main` cannot be removed. */
   async remove(id: string, tenantId: string): Promise<boolean> {
-    if (id === MAIN || this.entryOf(id, tenantId) === undefined) return false;
+    if (id.startsWith(MAINS) || this.storedOf(id, tenantId) === undefined) return false;
     this.imports.cancel(id);
     await this.closing.get(id);
     const open = this.open.get(id);
@@ -1480,6 +1489,9 @@ const isPassing = (error: Error): boolean => error instanceof StoreUnavailable |
 
 const noteOutOfService = ({ note }: SharedDependencies, id: string, reason: string): void =>
   note(`Simulation ${id} is out of service until the server is started again: ${reason}`);
+
+/** True for ids that no tenant can name. */
+const isUnnamed = (id: string): boolean => id.startsWith(MAINS) || id.startsWith(EVALUATION_CELLS);
 
 const atStake = ({ tenantId }: Pick<Simulation, 'tenantId'>): string => atStakeOf(tenantId ?? '');
 
