@@ -958,6 +958,8 @@ export class Evaluations {
     if (simulation === undefined) return;
     await this.#stop(cell, simulation);
     const end = Instant.ofMs(cell.note.end);
+    // The end is seen before the move of the clock that led to it is recorded; a second move would be another record.
+    await simulation.catchUp();
     if (simulation.now() < end) await simulation.moveClock(end);
     // Timers that are due at the end may fire in several records: wait for all, so that figures, hash and file contain them.
     await simulation.catchUp();
