@@ -617,7 +617,10 @@ export class Evaluations {
     kept: KeptEvaluation,
     body: { readonly entrant: string; readonly model?: string; readonly version?: string },
   ): Promise<EvaluationEntryNote> {
-    for (let last; last !== kept.editing; await last) last = kept.editing;
+    for (let last; last !== kept.editing;) {
+      last = kept.editing;
+      await last;
+    }
     this.#requireKept(kept);
     const entry = await this.#enterNow(kept, body, kept.note.definition.trials ?? 1, () => true);
     this.#watchDeadlines();

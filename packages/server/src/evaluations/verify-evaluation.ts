@@ -272,14 +272,14 @@ function evaluationProblems(
   check(!isEntered || competition?.result?.journalHash === resultHash, 'its result is not resultHash');
   return [
     ...[...own, ...wrong].map((text) => `journal of the evaluation: ${text}`),
-    ...problemsOfEntries(entries, competition?.entries ?? new Map(), digests, rows),
+    ...problemsOfEntries(entries, competition?.entries, digests, rows),
   ];
 }
 
 /** Compares the entries of the first line with those of the journal of the evaluation. */
 function problemsOfEntries(
   entries: FiledEvaluation['entries'],
-  noted: NonNullable<Competition['entries']>,
+  noted: Competition['entries'] = new Map(),
   digests: ReadonlyMap<string, string>,
   rows: readonly MatrixRow[],
 ): readonly string[] {

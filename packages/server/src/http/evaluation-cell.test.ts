@@ -151,7 +151,7 @@ const problemsOf = async (lines: readonly string[]): Promise<readonly string[]> 
  * Calls `work` once, in the turn in which the store first receives a write that `isIt` selects. The answer of the store arrives when `work` had
  * time to begin.
  */
-function atWrite(isIt: (name: string, payload: string | undefined) => boolean, work: () => void): void {
+function atWrite(isIt: (name: string, payload: string | undefined) => boolean, work: () => unknown): void {
   const { registry, journal } = app.store;
   const [save, append] = [registry.saveSetting.bind(registry), journal.append.bind(journal)];
   let isOver = false;
@@ -498,7 +498,7 @@ describe('the cell of an evaluation', () => {
 describe('sandpit eval verify', () => {
   let lines: readonly string[];
   const changed = (change: (header: Body) => unknown, of = lines): readonly string[] => {
-    const header = JSON.parse(of[0] ?? '') as Body;
+    const header = JSON.parse(of[0] ?? '');
     change(header);
     return [JSON.stringify(header), ...of.slice(1)];
   };
@@ -506,7 +506,7 @@ describe('sandpit eval verify', () => {
   const beginnings = (of = lines): readonly number[] =>
     of.flatMap((line, index) => (line.startsWith('{"type":"header"') ? [index] : []));
   const entryOf = (header: Body, entrant: string): Body =>
-    (header.entries as Body[]).find((entry) => entry.entrant === entrant) as Body;
+    (header.entries as Body[]).find((entry) => entry.entrant === entrant);
   /** The lines with another journal of the evaluation, whose chain and numbers fit. */
   function withJournal(change: (journal: readonly string[]) => readonly string[]): readonly string[] {
     const [from = 0, to = 0] = beginnings();
