@@ -88,7 +88,7 @@ function fill(
 ): Promise<Journals> {
   return withServerParts(directory, async ({ simulations }) => {
     const make = async (open: number, records: number): Promise<string> => {
-      const simulation = await simulations.create(TENANT, {
+      const simulation = await simulations.creation.create(TENANT, {
         feed: 'push',
         clock: 'manual',
         calendar: 'always-open',

@@ -21,7 +21,7 @@ const IN_FLIGHT = 64;
 
 async function fill({ directory, openOrders, records }: FillWish): Promise<void> {
   await withServerParts(directory, async ({ simulations }) => {
-    const main = await simulations.keepMain(TENANT);
+    const main = await simulations.creation.keepMain(TENANT);
     const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
     await pushQuotes(main, symbols);
     const portfolios = await openPortfolios(main, PORTFOLIOS);

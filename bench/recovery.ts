@@ -19,7 +19,7 @@ import { compose } from '../packages/server/dist/compose.js';
 import { readSettings } from '../packages/server/dist/config.js';
 import { recover } from '../packages/server/dist/engine/recovery/recovery.js';
 import type { Recovered } from '../packages/server/dist/engine/recovery/recovery.js';
-import { MAIN } from '../packages/server/dist/engine/directory/simulations.js';
+import { MAIN } from '../packages/server/dist/engine/values/cell-names.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { NO_CHECKPOINTS } from '../packages/server/dist/store/checkpoints.js';
 import { ServerProcess } from '../packages/server/src/testing/server-process.js';
@@ -184,7 +184,7 @@ async function recoveries(
     throw error;
   });
   try {
-    const main = await simulations.find(MAIN, TENANT);
+    const main = await simulations.directory.find(MAIN, TENANT);
     if (main === undefined) throw new Error('nothing was filled in');
     const { rules, state } = main.brokerage;
     const origin = { seed: state.seed, start: 0, idSecret: state.idSecret };

@@ -19,7 +19,7 @@ export async function keepMains(
   if (restingOneIn !== Infinity) await pushQuotes(simulations.market, [symbolOf(0)]);
   const keep = async (index: number): Promise<void> => {
     const tenantId = `tenant-${index}`;
-    const main = await simulations.keepMain(tenantId);
+    const main = await simulations.creation.keepMain(tenantId);
     const { result } = await main.submit<'OpenPortfolio'>({
       type: 'OpenPortfolio',
       by: { tier: 'PRO' },

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { mainOf } from '../packages/server/src/engine/directory/simulations.js';
+import { mainOf } from '../packages/server/src/engine/values/cell-names.js';
 import { credentialsIn, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Banker } from './banker.js';
 import { Books } from './books.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Ids } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
-import type { SimulationConfig } from '../packages/server/src/engine/directory/simulations.js';
+import type { SimulationConfig } from '../packages/server/src/engine/configuration/simulation-config.js';
 import type { RecordedCommand } from '../packages/server/src/engine/records/record-text.js';
 
 /**

@@ -11,7 +11,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { mainOf } from '../packages/server/src/engine/directory/simulations.js';
+import { mainOf } from '../packages/server/src/engine/values/cell-names.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Books } from './books.js';
 import { Client } from './client.js';

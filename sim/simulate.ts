@@ -15,7 +15,7 @@ import { Auditor } from '../packages/core/src/testing/auditor.js';
 import { payloadOf } from '../packages/server/src/engine/records/record-text.js';
 import { applyRecord } from '../packages/server/src/engine/recovery/recovery.js';
 import type { Simulation } from '../packages/server/src/engine/simulation/simulation.js';
-import type { SimulationConfig } from '../packages/server/src/engine/directory/simulations.js';
+import type { SimulationConfig } from '../packages/server/src/engine/configuration/simulation-config.js';
 import { verifyJournal } from '../packages/server/src/engine/recovery/verify.js';
 import { standbyFrom } from '../packages/server/src/engine/recovery/checkpoint.js';
 import { openMemoryStore } from '../packages/server/src/store/sqlite/memory-store.js';

@@ -68,6 +68,7 @@ export function addMarket(program: Command, client: Client, out: Output): void {
             'ask',
             'impliedVolatility',
             'delta',
+            'volume',
             'openInterest',
           ],
         );

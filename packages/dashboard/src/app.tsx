@@ -1,14 +1,12 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Broker, BrokerContext } from './broker.ts';
-import { useAnnouncements } from './live/announcer.ts';
+import { useAnnouncements } from './alerts/announcer.ts';
 import { OwnEntryContext, useReadOwnEntry } from './live/own-entry.ts';
 import { errorFrom } from './load.ts';
 import { Login, LoginLink } from './pages/login.tsx';
 import { Overview } from './pages/overview.tsx';
-import { Orders } from './pages/orders.tsx';
-import { PortfolioPage } from './pages/portfolio.tsx';
-import { Banner } from './parts/banner.tsx';
+import { Banner } from './shell/banner.tsx';
 import { Empty, Problem } from './parts/notice.tsx';
 import { go, hrefOf, type DashboardRoute, useRoute } from './route.ts';
 import { allTokens, claimsOf, keepToken, MAIN, resumedToken, tokenFor } from './session.ts';
@@ -40,8 +38,8 @@ const Competitions = later(async () => (await import('./compete/competition-page
 
 const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> = {
   '': Overview,
-  portfolio: PortfolioPage,
-  orders: Orders,
+  portfolio: later(async () => (await import('./pages/portfolio.tsx')).PortfolioPage),
+  orders: later(async () => (await import('./pages/orders.tsx')).Orders),
   ticket: Trade,
   trade: Trade,
   market: Trade,

@@ -3,7 +3,7 @@ import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
 import { price, quantity, readable, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
 import { contractText, shortSymbolText, symbolText } from './option-legs.ts';
-import { headingOf } from './trade/strategy.ts';
+import { headingOf } from './strategy.ts';
 
 /** `Buy 10 AAPL`, `Sell 2 AAPL Jan 30, 2026 237.50 call`, `2 × AAPL Bull call spread 185/190 Dec 4`. */
 export function orderText(

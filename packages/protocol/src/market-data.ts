@@ -198,6 +198,12 @@ export const OptionChainContract = closed('OptionChainContract', {
   bidSize: optional(number()),
   askSize: optional(number()),
   last: optional(number()),
+  volume: optional(
+    count({
+      description:
+        'Contracts traded in the current or latest regular session; absent if the feed has no trades of the contract.',
+    }),
+  ),
   openInterest: optional(count({ description: 'Open interest; present if the recording has it.' })),
   impliedVolatility: optional(
     number({

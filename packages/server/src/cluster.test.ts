@@ -350,6 +350,25 @@ describe('Three nodes on one database', () => {
     for (const node of nodes) expect((await ask(node, all, 'GET', path)).status).toBe(200);
   });
 
+  it('setServerLimits: a limit that one node changes is soon in force at every node', async () => {
+    const limitAt = async ({ url }: Node): Promise<string | null> => {
+      const response = await fetch(`${url}/v1/orders`, {
+        headers: { authorization: `Bearer ${tokenOf('tenant-0')}` },
+      });
+      return response.headers.get('x-ratelimit-limit');
+    };
+    const configured = await limitAt(nodes[1]!);
+    for (const [perMinute, shown] of [
+      [123_456, '123456'],
+      [null, configured],
+    ]) {
+      const body = { requestsPerMinute: perMinute };
+      const { status } = await ask(nodes[0]!, tokenOf('tenant-0'), 'PUT', '/v1/server/limits', body);
+      expect(status).toBe(200);
+      for (const node of nodes) await expect.poll(() => limitAt(node)).toBe(shown);
+    }
+  });
+
   it('pushQuotes, advanceClock: every node has dealt with the market when they answer (D202)', async () => {
     const quotes = [{ symbol: 'AAPL', bid: 99.9, ask: 100, last: 100 }];
     const token = tokenOf('tenant-0');

@@ -8,13 +8,11 @@ import type { Settings } from './config.js';
 import { standbyFrom } from './engine/recovery/checkpoint.js';
 import { FolderInMemory, FolderOnDisk } from './engine/transfers/import-folder.js';
 import type { DurableRecord } from './engine/records/records.js';
-import {
-  LIVE_MAX_AGE_MS,
-  NoLiveRecording,
-  NoLiveSource,
-  Simulations,
-} from './engine/directory/simulations.js';
-import type { SharedDependencies, SimulationConfig } from './engine/directory/simulations.js';
+import { LIVE_MAX_AGE_MS } from './engine/directory/opener.js';
+import { NoLiveRecording, NoLiveSource } from './engine/directory/shared-dependencies.js';
+import { Simulations } from './engine/directory/simulations.js';
+import type { SimulationConfig } from './engine/configuration/simulation-config.js';
+import type { SharedDependencies } from './engine/directory/shared-dependencies.js';
 import { MachineTime } from './engine/clocks/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import type { RelayAnswers, RelayQuestion } from './feeds/live-feed.js';
@@ -57,9 +55,9 @@ export async function compose(
   let simulations: Simulations | undefined;
   const opening = surroundings.opening ?? beginOpening(settings, onFatal, surroundings.note);
   opening.onDamage = ({ message }, simulationId) => {
-    if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
+    if (simulationId !== undefined) simulations?.directory.takeOutOfService(simulationId, message);
   };
-  opening.onLost = (simulationId) => simulations?.dropLost(simulationId);
+  opening.onLost = (simulationId) => simulations?.directory.dropLost(simulationId);
   const store = withEphemeral(
     await opening.store,
     await openMemoryStore({ standbyFrom }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, expect, it } from 'vitest';
-import { mainOf } from './engine/directory/simulations.js';
+import { mainOf } from './engine/values/cell-names.js';
 import { migrateStore } from './migrate-store.js';
 import { openAnyStore, openStore } from './open-store.js';
 import { StoreInUse } from './store/journal.js';
@@ -65,7 +65,7 @@ async function seenAt(store: Store, simulationId: string, forkId: string, order:
     expect(again.headers['idempotent-replayed'], again.text).toBe('true');
     const hashes: string[] = [];
     for (const id of [simulationId, forkId]) {
-      const found = await test.simulations.find(id, 'tenant-1');
+      const found = await test.simulations.directory.find(id, 'tenant-1');
       hashes.push(found === undefined ? 'none' : stateHash(found.brokerage.state));
     }
     return {

@@ -6,7 +6,7 @@ import { calendarById, Instant, plainEquity } from '@sandpit/core';
 import { liveSource } from './compose.js';
 import { BadSetting, forgetSourceKeys, readSettings } from './config.js';
 import { leaveMemoryOutOfCoreFiles } from './core-files.js';
-import { LIVE_MAX_AGE_MS } from './engine/directory/simulations.js';
+import { LIVE_MAX_AGE_MS } from './engine/directory/opener.js';
 import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { TickRecorder } from './feeds/live/recorder.js';

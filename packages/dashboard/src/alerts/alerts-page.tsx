@@ -12,7 +12,7 @@ import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { PortfolioLink } from '../parts/portfolio-link.tsx';
 import { Table } from '../parts/table.tsx';
 import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { keyOf, kindOf, KINDS, newlyFired, TITLES, WEBHOOK_EVENTS } from './alert-events.ts';
 import { isTold, memoryOf, remember, tell } from './alert-memory.ts';
 import { alertsChanged } from './alerts-changed.ts';

@@ -2,7 +2,7 @@
 import type { EquityPoint } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
-import type { Point } from '../parts/chart-data.ts';
+import type { Point } from '../chart-data.ts';
 import { type SinceClose, sinceCloseOf } from './returns.ts';
 
 export interface Closes {

@@ -1,6 +1,6 @@
 /** Curves without external flows, from the valuations of a performance (D242). Pure. */
 import type { EquityPoint, Performance } from '@sandpit/protocol';
-import type { Point } from '../parts/chart-data.ts';
+import type { Point } from '../chart-data.ts';
 
 type Valuation = NonNullable<Performance['series']>[number];
 

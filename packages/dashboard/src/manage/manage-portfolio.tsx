@@ -8,7 +8,7 @@ import { contractText } from '../option-legs.ts';
 import { NumberField, Select } from '../parts/field.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { tellClockMoved } from '../time/clock-control.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { BrokerChoice } from '../parts/broker-choice.tsx';
 import { Deed } from './deed.tsx';
 import './manage.css';

@@ -4,7 +4,7 @@ import { activityText, cashOf, noteOf } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
 import { change, isoDay, moment, money, quantity, shortMoment, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';

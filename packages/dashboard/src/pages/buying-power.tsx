@@ -11,7 +11,7 @@ import { Rule } from '../why/rule.tsx';
 import { type RuleName, ruleOfBuyingPower, ruleOfGroup } from '../why/rule-pages.ts';
 import type { Column } from '../parts/column.ts';
 import { MarginCalls } from './margin-calls.tsx';
-import { type Group, keyOfGroup, legsText } from './strategies.tsx';
+import { type Group, keyOfGroup, legsText } from '../trade/strategies.tsx';
 
 export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
   const broker = useBroker();

@@ -5,7 +5,7 @@ import { type Broker, useBroker } from '../broker.ts';
 import { change, money, percent, percentChange, quantity, tone } from '../format.ts';
 import { usePortfolios } from '../live/portfolios.ts';
 import { useLoad } from '../load.ts';
-import type { Line } from '../parts/chart-data.ts';
+import type { Line } from '../chart-data.ts';
 import type { Column } from '../parts/column.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
@@ -13,7 +13,7 @@ import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Rule } from '../why/rule.tsx';
 
 /** Maximum number of distinguishable curves. */

@@ -5,13 +5,13 @@ import { type Broker, useBroker } from '../broker.ts';
 import { change, money, percent, price, quantity } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { type Curve, curveOf, flowsOf } from '../live/returns.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
-import type { Mark, Point } from '../parts/chart-data.ts';
+import { useClockMoves } from '../clock-moves.ts';
+import type { Mark, Point } from '../chart-data.ts';
 import { Tabs } from '../parts/field.tsx';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
-import { headingOf } from '../trade/strategy.ts';
+import { headingOf } from '../strategy.ts';
 
 type CurveInterval = (typeof curveIntervals)[number];
 

@@ -3,7 +3,7 @@ import type { ExecutionQuality } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { money, percent, price, quantity } from '../format.ts';
 import { useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Field, Select } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';

@@ -6,7 +6,7 @@ import { useBroker } from '../broker.ts';
 import { moment, money, words } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { Rule } from '../why/rule.tsx';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';

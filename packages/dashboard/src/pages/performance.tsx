@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, day, money, percent, percentChange, quantity, tone } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Copy } from '../parts/copy.tsx';
 import { saveAs } from '../parts/save-as.ts';

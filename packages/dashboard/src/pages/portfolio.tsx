@@ -8,7 +8,7 @@ import { useEvery, useLoad } from '../load.ts';
 import { useOwnEntry } from '../live/own-entry.ts';
 import { usePortfolio } from '../live/portfolio.ts';
 import { gainSinceClose } from '../live/returns.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
@@ -20,7 +20,7 @@ import { BuyingPower } from './buying-power.tsx';
 import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';
 import { OrderTable } from './orders.tsx';
-import { Positions } from './positions.tsx';
+import { Positions } from '../trade/positions.tsx';
 
 const MINUTE_MS = 60_000;
 

@@ -6,7 +6,7 @@ import { instantInNewYork, moment } from '../format.ts';
 import { curveOf } from '../live/returns.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Field, Select, Tabs } from '../parts/field.tsx';
-import type { Line } from '../parts/chart-data.ts';
+import type { Line } from '../chart-data.ts';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, shortMoment } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';

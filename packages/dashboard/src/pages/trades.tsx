@@ -3,7 +3,7 @@ import type { RoundTrip } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { change, moment, percentChange, price, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';

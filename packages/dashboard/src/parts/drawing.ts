@@ -15,7 +15,7 @@ import {
 } from 'lightweight-charts';
 import { colorOf } from './color-of.ts';
 import { asIfInNewYork, percentChange, price } from '../format.ts';
-import type { Line, Mark, Point } from './chart-data.ts';
+import type { Line, Mark, Point } from '../chart-data.ts';
 import { fillersOf } from './chart-scale.ts';
 
 type Kind = 'Line' | 'Baseline';

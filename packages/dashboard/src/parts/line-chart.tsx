@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { saveAs } from './save-as.ts';
-import type { Line, Mark } from './chart-data.ts';
+import type { Line, Mark } from '../chart-data.ts';
 import type { Drawing } from './drawing.ts';
 
 /** Lines whose names fit into a low chart. */

@@ -1,4 +1,4 @@
-import type { Point } from './chart-data.ts';
+import type { Point } from '../chart-data.ts';
 
 const WIDTH = 120;
 const HEIGHT = 32;

@@ -1,6 +1,6 @@
 /** Commands that the palette offers in addition to search results. */
 import type { Broker } from '../broker.ts';
-import type { Hit } from '../live/search.ts';
+import type { Hit } from '../parts/search.ts';
 import { hrefOf } from '../route.ts';
 import { chooseTheme, type Theme } from '../theme.ts';
 import { RULES } from '../why/rule-pages.ts';

@@ -4,7 +4,7 @@ import * as dialog from '@zag-js/dialog';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { type Hit, search } from '../live/search.ts';
+import { type Hit, search } from '../parts/search.ts';
 import { go } from '../route.ts';
 import { commands, DOCUMENTS } from './commands.ts';
 import { Portal } from '../ui/portal.tsx';

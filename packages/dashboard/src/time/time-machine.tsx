@@ -6,7 +6,7 @@ import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { sumOf, useCloses } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
 import { usePortfolios } from '../live/portfolios.ts';
-import { useClockMoves } from './clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Refusal } from '../parts/notice.tsx';
 import { hrefOf } from '../route.ts';
 import { forkAndGo, useBranches } from './branches.ts';

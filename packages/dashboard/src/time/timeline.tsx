@@ -2,7 +2,7 @@
 import type { Snapshot, TradingCalendar } from '@sandpit/protocol';
 import type { TargetedEvent, TargetedPointerEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Point } from '../parts/chart-data.ts';
+import type { Point } from '../chart-data.ts';
 import { hrefOf } from '../route.ts';
 import type { Branch, Marker, MarkerKind } from './coming.ts';
 import {

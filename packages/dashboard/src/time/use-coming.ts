@@ -1,7 +1,7 @@
 import { useBroker } from '../broker.ts';
 import { usePortfolios } from '../live/portfolios.ts';
 import { useLoad } from '../load.ts';
-import { useClockMoves } from './clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { comingOf, type Marker } from './coming.ts';
 
 /** Scheduled events of the page's simulation. */

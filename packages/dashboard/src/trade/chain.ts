@@ -5,7 +5,7 @@ import { useBroker } from '../broker.ts';
 import { isoDay } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { optionNamed } from '../option-legs.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 
 export interface Chains {
   readonly expirations: readonly string[];

@@ -7,7 +7,7 @@ import { percentChange, tone } from '../format.ts';
 import type { QuoteFeed } from '../live/quotes.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { setQuery } from '../route.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { withPrice } from './forming-bar.ts';
 import { changeSince, MOST_COMPARED } from './percent-change.ts';
 import type { ComparedBars } from './price-drawing.ts';

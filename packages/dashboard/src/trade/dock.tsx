@@ -7,7 +7,7 @@ import { isOpenOrder, type OrderRows } from '../live/orders.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { orderText, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
-import { Positions } from '../pages/positions.tsx';
+import { Positions } from './positions.tsx';
 import type { Column } from '../parts/column.ts';
 import { Problem, sentenceOf } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';

@@ -6,13 +6,13 @@ import { useBroker } from '../broker.ts';
 import { change, greek, money, numberTyped, percent, price, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { contractText, optionNamed, textOfLegs } from '../option-legs.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Slider } from '../ui/slider.tsx';
 import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } from './option-value.ts';
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
-import { headingOf, nameOf } from './strategy.ts';
+import { headingOf, nameOf } from '../strategy.ts';
 import { marketOf, setLegs } from './tray-legs.ts';
 
 const DAY_MS = 86_400_000;

@@ -16,7 +16,7 @@ import { setQuery } from '../route.ts';
 import { aroundTheMoney, type ChainRow, type Chains, legsAround, type Template, useChains } from './chain.ts';
 import { LegTray } from './leg-tray.tsx';
 import type { PreviewState } from './preview.tsx';
-import { unitsOf } from './strategy.ts';
+import { unitsOf } from '../strategy.ts';
 import { setLegs, withLeg } from './tray-legs.ts';
 
 interface OptionPanelProps {
@@ -31,9 +31,7 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
   const chains = useChains(underlying, query.get('expiration') ?? '', legs);
   const { chain, chosen, expirations, today, contracts, error } = chains;
   const rows = useMemo(() => (chain === undefined ? [] : aroundTheMoney(chain)), [chain]);
-  const hasInterest = rows.some(
-    ({ call, put }) => call?.openInterest !== undefined || put?.openInterest !== undefined,
-  );
+  const columns = useMemo(() => columnsIn(rows), [rows]);
   const box = useToTheMoney(underlying, chosen, rows, chain?.underlyingPrice);
   if (error !== undefined) return <Problem error={error} />;
   if (expirations.length === 0 && chain === undefined)
@@ -76,11 +74,11 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
               <table>
                 <thead>
                   <tr>
-                    <Heads side="Call" hasInterest={hasInterest} />
+                    <Heads side="Call" columns={columns} />
                     <th scope="col" class="number">
                       Strike
                     </th>
-                    <Heads side="Put" hasInterest={hasInterest} />
+                    <Heads side="Put" columns={columns} />
                   </tr>
                 </thead>
                 <tbody>
@@ -90,7 +88,7 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
                       row={row}
                       at={chain.underlyingPrice}
                       legs={legs}
-                      hasInterest={hasInterest}
+                      columns={columns}
                       choose={choose}
                     />
                   ))}
@@ -131,34 +129,70 @@ function useToTheMoney(
   return box;
 }
 
-/** The columns of calls, from the outside to the strike. `wide` ones are left out on narrow screens. */
-const COLUMNS = [
-  ['OI', 'secondary', 'open interest'],
-  ['IV', 'wide', 'implied volatility'],
-  ['Δ', 'wide', 'delta'],
-  ['Bid', '', 'bid'],
-  ['Ask', '', 'ask'],
-] as const;
-
-/** The columns of a side. Those of puts are reversed, with the bid before the ask. Open interest is shown where a contract has it. */
-function columnsOf(side: 'Call' | 'Put', hasInterest: boolean) {
-  const shown = hasInterest ? COLUMNS : COLUMNS.slice(1);
-  return side === 'Call' ? shown : [...shown.slice(-2), ...shown.slice(0, -2).reverse()];
+interface Column {
+  readonly title: string;
+  readonly meaning: string;
+  /** Class of its cells. `wide` columns are left out on narrow screens. */
+  readonly width: string;
+  readonly text: (contract: OptionChainContract | undefined) => string;
+  /** Figure of a contract, for a column that is left out where no contract has it. */
+  readonly figure?: (contract: OptionChainContract) => number | undefined;
 }
 
-const Heads = ({ side, hasInterest }: { readonly side: 'Call' | 'Put'; readonly hasInterest: boolean }) => (
+/** Columns of calls in front of bid and ask, from the outside. Those of puts are reversed, behind bid and ask. */
+const COLUMNS: readonly Column[] = [
+  {
+    title: 'OI',
+    meaning: 'open interest',
+    width: 'secondary',
+    text: (one) => quantity(one?.openInterest),
+    figure: ({ openInterest }) => openInterest,
+  },
+  {
+    title: 'Vol',
+    meaning: 'volume of the session',
+    width: 'secondary',
+    text: (one) => quantity(one?.volume),
+    figure: ({ volume }) => volume,
+  },
+  {
+    title: 'IV',
+    meaning: 'implied volatility',
+    width: 'wide',
+    text: (one) => (one?.impliedVolatility === undefined ? '–' : percent(one.impliedVolatility)),
+  },
+  { title: 'Δ', meaning: 'delta', width: 'wide', text: (one) => delta(one?.delta) },
+];
+
+/** The columns of a chain: volume and open interest where a contract has them. */
+function columnsIn(rows: readonly ChainRow[]): readonly Column[] {
+  return COLUMNS.filter(
+    ({ figure }) =>
+      figure === undefined ||
+      rows.some(({ call, put }) => [call, put].some((one) => one !== undefined && figure(one) !== undefined)),
+  );
+}
+
+const OFFERS = [
+  { title: 'Bid', meaning: 'bid', width: '' },
+  { title: 'Ask', meaning: 'ask', width: '' },
+] as const;
+
+const Heads = ({ side, columns }: { readonly side: 'Call' | 'Put'; readonly columns: readonly Column[] }) => (
   <>
-    {columnsOf(side, hasInterest).map(([title, width, meaning]) => (
-      <th
-        key={title}
-        scope="col"
-        class={`number ${width}`}
-        aria-label={`${side} ${meaning}`}
-        title={`${side} ${meaning}`}
-      >
-        {title}
-      </th>
-    ))}
+    {(side === 'Call' ? [...columns, ...OFFERS] : [...OFFERS, ...columns.toReversed()]).map(
+      ({ title, width, meaning }) => (
+        <th
+          key={title}
+          scope="col"
+          class={`number ${width}`}
+          aria-label={`${side} ${meaning}`}
+          title={`${side} ${meaning}`}
+        >
+          {title}
+        </th>
+      ),
+    )}
   </>
 );
 
@@ -166,13 +200,13 @@ function Strike({
   row: { strike, call, put },
   at = Number.NaN,
   legs,
-  hasInterest,
+  columns,
   choose,
 }: {
   readonly row: ChainRow;
   readonly at: number | undefined;
   readonly legs: readonly Leg[];
-  readonly hasInterest: boolean;
+  readonly columns: readonly Column[];
   readonly choose: (contract: OptionChainContract, side: 'BUY' | 'SELL') => void;
 }) {
   const inTray = (contract: OptionChainContract | undefined, side: string): boolean =>
@@ -197,13 +231,15 @@ function Strike({
       </td>
     );
   };
-  const volatility = (one: OptionChainContract | undefined): string =>
-    one?.impliedVolatility === undefined ? '–' : percent(one.impliedVolatility);
+  const figures = (contract: OptionChainContract | undefined, shown: readonly Column[]) =>
+    shown.map(({ title, width, text }) => (
+      <td key={title} class={`number ${width}`}>
+        {text(contract)}
+      </td>
+    ));
   return (
     <tr>
-      {hasInterest && <td class="number secondary">{quantity(call?.openInterest)}</td>}
-      <td class="number wide">{volatility(call)}</td>
-      <td class="number wide">{delta(call?.delta)}</td>
+      {figures(call, columns)}
       {offer(call, 'SELL', strike < at)}
       {offer(call, 'BUY', strike < at)}
       <th scope="row" class="number">
@@ -211,9 +247,7 @@ function Strike({
       </th>
       {offer(put, 'SELL', strike > at)}
       {offer(put, 'BUY', strike > at)}
-      <td class="number wide">{delta(put?.delta)}</td>
-      <td class="number wide">{volatility(put)}</td>
-      {hasInterest && <td class="number secondary">{quantity(put?.openInterest)}</td>}
+      {figures(put, columns.toReversed())}
     </tr>
   );
 }

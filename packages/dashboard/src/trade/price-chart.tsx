@@ -11,7 +11,7 @@ import { useBroker } from '../broker.ts';
 import { compact, percentChange, price, quantity, tone } from '../format.ts';
 import type { QuoteFeed } from '../live/quotes.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';

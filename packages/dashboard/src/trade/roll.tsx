@@ -17,7 +17,7 @@ import {
   reopeningLegs,
   rollingTicket,
   successorsOf,
-} from './strategy.ts';
+} from '../strategy.ts';
 import { marketOf } from './tray-legs.ts';
 
 /** The choice of all legs. */

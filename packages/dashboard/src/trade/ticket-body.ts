@@ -11,7 +11,7 @@ import {
 import { numberTyped } from '../format.ts';
 import { intentOfLegs, kindOfSymbol, legsOf, textOfLegs } from '../option-legs.ts';
 import { bodyOf } from './order-code.ts';
-import { nameOf } from './strategy.ts';
+import { nameOf } from '../strategy.ts';
 
 export type TicketKind = 'EQUITY' | 'OPTION' | 'FUTURE' | 'SPREAD';
 

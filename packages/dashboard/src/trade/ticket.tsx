@@ -26,7 +26,7 @@ import { distanceWarning, type MarketSide } from './market-side.ts';
 import { asCurl, asPython, asTypeScript } from './order-code.ts';
 import { Preview, type PreviewState } from './preview.tsx';
 import { affordable } from './remedy.ts';
-import { headingOf } from './strategy.ts';
+import { headingOf } from '../strategy.ts';
 import { SymbolField } from './symbol-field.tsx';
 import {
   intentOfTicket,

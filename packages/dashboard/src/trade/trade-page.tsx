@@ -9,7 +9,7 @@ import { usePortfolio } from '../live/portfolio.ts';
 import { type QuoteFeed, useQuote, useQuoteFeed } from '../live/quotes.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { kindOfSymbol, legsOf, optionNamed } from '../option-legs.ts';
-import { CorporateActions, PushQuote } from '../pages/market-control.tsx';
+import { CorporateActions, PushQuote } from './market-control.tsx';
 import { FlashingPrice } from '../parts/flashing-price.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { portfoliosOf } from '../parts/portfolio-choice.tsx';

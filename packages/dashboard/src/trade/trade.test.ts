@@ -16,7 +16,7 @@ import {
 import { labelsOf } from './payoff-chart.tsx';
 import { remedyOf } from './remedy.ts';
 import { amountOfNet, limitOfNet, sideOfNet } from './net-price.ts';
-import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket, successorsOf } from './strategy.ts';
+import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket, successorsOf } from '../strategy.ts';
 import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
 import { withLeg } from './tray-legs.ts';
 

@@ -2,10 +2,10 @@
 import type { Bar, Bars, BodyOf } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
-import { namesOf } from '../live/search.ts';
+import { namesOf } from '../parts/search.ts';
 import { useEvery, useLoad } from '../load.ts';
-import type { Point } from '../parts/chart-data.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import type { Point } from '../chart-data.ts';
+import { useClockMoves } from '../clock-moves.ts';
 
 const AGAIN_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import { useBroker } from '../broker.ts';
 import { moment, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { hrefOf } from '../route.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { callAdvice, saleFor } from './call-advice.ts';
 import { Rule } from './rule.tsx';
 

@@ -122,7 +122,7 @@ function contractShape(desk: Desk, one: OptionChainContract, price: number | und
     lowPrice: 0,
     openPrice: 0,
     closePrice: last,
-    totalVolume: 0,
+    totalVolume: one.volume ?? 0,
     tradeTimeInLong: desk.now(),
     quoteTimeInLong: desk.now(),
     netChange: 0,

@@ -112,13 +112,13 @@ export class Cluster {
     this.placement.open(residents);
     this.#told = simulations.market.isReplica ? 0 : simulations.market.published;
     await this.#declare();
-    await simulations.followMarket();
+    await simulations.lead.follow();
     await this.#look();
     await this.#takeTenants();
     this.#every(LOOK_MS, 'look', () => this.#look());
     // Tenants may take long to open; lost nodes are noticed meanwhile.
     this.#every(LOOK_MS, 'take', () => this.#takeTenants());
-    this.#every(FOLLOW_MS, 'follow', () => simulations.followMarket());
+    this.#every(FOLLOW_MS, 'follow', () => simulations.lead.follow());
     this.#every(REBALANCE_MS, 'rebalance', () => this.#rebalance());
     this.#every(WAKE_MS, 'wake', () => this.#wakeDue(simulations));
   }
@@ -152,7 +152,7 @@ export class Cluster {
     const { ownership } = this.#parts;
     const due = ownership.dueCells(ownership.nowMs()).filter(({ tenantId }) => placement.servesNow(tenantId));
     await inParallel(due, WOKEN_AT_ONCE, async ({ simulationId, tenantId }) => {
-      if (placement.servesNow(tenantId)) await simulations.wake(simulationId);
+      if (placement.servesNow(tenantId)) await simulations.tenants.wake(simulationId);
     });
   }
 
@@ -226,7 +226,7 @@ export class Cluster {
   readonly answerNode = async (path: string, body: Buffer): Promise<object | undefined> => {
     const { ownership } = this.#parts;
     if (path === MARKET_PATH) {
-      await this.#simulations?.followMarket();
+      await this.#simulations?.lead.follow();
       return { sequence: this.#simulations?.market.published ?? 0 };
     }
     if (path === CLASSES_PATH) {
@@ -246,7 +246,7 @@ export class Cluster {
   async #answerOfSource(body: Buffer): Promise<object | undefined> {
     const { placement } = this;
     if (!placement.servesNow(MARKET_TENANT)) return undefined;
-    const answer = await this.#simulations?.answerOfSource(JSON.parse(body.toString()) as object);
+    const answer = await this.#simulations?.lead.answerOfSource(JSON.parse(body.toString()) as object);
     return placement.servesNow(MARKET_TENANT) ? answer : undefined;
   }
 

@@ -204,7 +204,7 @@ export class Competitions {
     for (const [id, tenantId] of orphans) {
       if (this.#isClosed) return;
       try {
-        await this.#deps.simulations.remove(id, tenantId);
+        await this.#deps.simulations.directory.remove(id, tenantId);
         await this.#registry.deleteSetting(cellName(id));
       } catch {
         // Tried again at the next start.
@@ -396,7 +396,9 @@ export class Competitions {
     };
     const marketId = randomUUID();
     let note: CompetitionNote = { ...basis, marketId };
-    const create = this.#deps.simulations.createCompetitionMarket.bind(this.#deps.simulations);
+    const create = this.#deps.simulations.creation.createCompetitionMarket.bind(
+      this.#deps.simulations.creation,
+    );
     const market = await create(organizer, config, marketId, (feed) => {
       const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, feed);
       if (masked !== undefined) note = { ...note, masked };
@@ -414,7 +416,7 @@ export class Competitions {
 
   /** Removes a simulation that does not take part. */
   async #discard(simulationId: string, tenantId: string): Promise<void> {
-    await this.#deps.simulations.remove(simulationId, tenantId);
+    await this.#deps.simulations.directory.remove(simulationId, tenantId);
     await this.#registry.deleteSetting(cellName(simulationId));
   }
 
@@ -524,11 +526,11 @@ export class Competitions {
     this.#stopTimers(kept);
     this.#kept.delete(note.id);
     for (const entry of kept.entries.values()) {
-      await simulations.remove(entry.simulationId, note.organizer);
+      await simulations.directory.remove(entry.simulationId, note.organizer);
       await this.#registry.deleteSetting(entryName(entry));
       this.#places.delete(entry.simulationId);
     }
-    await simulations.remove(note.marketId, note.organizer);
+    await simulations.directory.remove(note.marketId, note.organizer);
     await this.#registry.deleteSetting(competitionName(note.id));
     this.#places.delete(note.marketId);
   }
@@ -630,7 +632,7 @@ export class Competitions {
     const cell = randomUUID();
     const { seed, secret } = drawnFrom(note.draw, 'entry', id);
     const { market } = running;
-    const prepare = simulations.prepareEntry.bind(simulations);
+    const prepare = simulations.creation.prepareEntry.bind(simulations.creation);
     // Without the name of the entry, which its tenant may erase: the hash of the result covers the configuration.
     const prepared = await prepare(market, { seed, idSecret: secret }, cell, () => [
       beginning(note, running.phase),
@@ -663,7 +665,7 @@ export class Competitions {
     });
     if ('code' in result || entry === undefined) throw notRunning('The competition is over');
     try {
-      const simulation = await simulations.find(cell, note.organizer);
+      const simulation = await simulations.directory.find(cell, note.organizer);
       if (simulation === undefined) throw new StoreUnavailable('the simulation of the entry is gone');
       running.add(kept.entries.get(id) ?? entry, simulation);
     } catch (error) {
@@ -717,7 +719,7 @@ export class Competitions {
       .filter(({ id }) => ranked.has(id))
       .sort((a, b) => a.number - b.number);
     return exportCompetition(store, note, { ...result, rows }, entries, async ({ simulationId }) => {
-      const simulation = await simulations.find(simulationId, note.organizer);
+      const simulation = await simulations.directory.find(simulationId, note.organizer);
       return simulation?.brokerage.state.competition?.points ?? [];
     });
   }
@@ -747,7 +749,7 @@ export class Competitions {
     }
     if (entry.isCalledOff === true) return { status: 'WITHDRAWN' };
     const simulation = isSettled(kept.note)
-      ? await this.#deps.simulations.find(entry.simulationId, kept.note.organizer)
+      ? await this.#deps.simulations.directory.find(entry.simulationId, kept.note.organizer)
       : (await this.#run(kept)).simulationOf(entry.id);
     const removed = simulation?.brokerage.state.competition?.removed;
     if (removed === undefined) return undefined;
@@ -808,7 +810,7 @@ export class Competitions {
   async #resultOf({ note }: Kept): Promise<CompetitionResult> {
     const earlier = earlierResult(note);
     if (earlier !== undefined) return earlier;
-    const market = await this.#deps.simulations.find(note.marketId, note.organizer);
+    const market = await this.#deps.simulations.directory.find(note.marketId, note.organizer);
     const result = market?.brokerage.state.competition?.result;
     if (result === undefined) throw new StoreUnavailable('the competition has no result');
     return result;
@@ -892,12 +894,12 @@ export class Competitions {
   async #open(kept: Kept): Promise<RunningCompetition> {
     const { simulations } = this.#deps;
     const { organizer, marketId } = kept.note;
-    const market = await simulations.find(marketId, organizer);
+    const market = await simulations.directory.find(marketId, organizer);
     if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
     const running = new RunningCompetition(market, () => (kept.hasChanged = true));
     for (const entry of kept.entries.values()) {
       if (entry.simulationId === '' || entry.isCalledOff === true) continue;
-      const simulation = await simulations.find(entry.simulationId, organizer);
+      const simulation = await simulations.directory.find(entry.simulationId, organizer);
       if (simulation !== undefined) running.add(entry, simulation);
     }
     await this.#carryEntriesOver(kept, running);
@@ -924,7 +926,7 @@ export class Competitions {
   /** Moves the result of an earlier version from its note to the cell of its competition. */
   async #carryResultOver(kept: Kept, { rows, ...result }: EarlierResult): Promise<void> {
     const { marketId, organizer } = kept.note;
-    const market = await this.#deps.simulations.find(marketId, organizer);
+    const market = await this.#deps.simulations.directory.find(marketId, organizer);
     if (market !== undefined)
       await this.#settle(kept, new RunningCompetition(market, () => undefined), {
         ...result,

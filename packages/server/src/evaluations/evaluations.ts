@@ -148,7 +148,7 @@ export class Evaluations {
 
   private constructor(deps: EvaluationDeps) {
     this.#deps = deps;
-    deps.simulations.onCellOpened = (simulation) => this.#attach(simulation);
+    deps.simulations.directory.onCellOpened = (simulation) => this.#attach(simulation);
   }
 
   /** Reads what the registry has, and continues cells that have not ended in the background. */
@@ -255,7 +255,7 @@ export class Evaluations {
   }
 
   async #discard(note: Pick<CellNote, 'id' | 'evaluationId'>, tenantId: string): Promise<void> {
-    await this.#deps.simulations.remove(note.id, tenantId);
+    await this.#deps.simulations.directory.remove(note.id, tenantId);
     await this.#registry.deleteSetting(cellName(note));
   }
 
@@ -282,7 +282,7 @@ export class Evaluations {
       else if (isHouse(cell.entry)) this.#play(cell);
       else if (cell.note.startedAt !== undefined)
         // Its clock runs, or its journal has reached the end already.
-        await this.#deps.simulations.find(cell.note.id, kept.note.owner).catch((error: unknown) => {
+        await this.#deps.simulations.directory.find(cell.note.id, kept.note.owner).catch((error: unknown) => {
           this.#noteFailure(kept, 'has a run that cannot be opened', error);
         });
     }
@@ -377,7 +377,7 @@ export class Evaluations {
     const cell =
       cellId === undefined
         ? undefined
-        : await this.#deps.simulations.findEvaluation(evaluationCellOf(cellId), owner);
+        : await this.#deps.simulations.directory.findEvaluation(evaluationCellOf(cellId), owner);
     if (cell === undefined) throw new StoreUnavailable('the cell of the evaluation is gone');
     return cell;
   }
@@ -426,13 +426,18 @@ export class Evaluations {
   ): Promise<void> {
     const { simulations } = this.#deps;
     const config = evaluationConfig(note);
-    await simulations.createCompetitionMarket(note.owner, config, evaluationCellOf(note.cellId), () => {
-      const alongside = begin();
-      return {
-        commands: [evaluationBeginning(note)],
-        alongside: () => Promise.all([this.#saveNote(note), ...alongside()]),
-      };
-    });
+    await simulations.creation.createCompetitionMarket(
+      note.owner,
+      config,
+      evaluationCellOf(note.cellId),
+      () => {
+        const alongside = begin();
+        return {
+          commands: [evaluationBeginning(note)],
+          alongside: () => Promise.all([this.#saveNote(note), ...alongside()]),
+        };
+      },
+    );
   }
 
   #saveNote(note: EvaluationNote): Promise<void> {
@@ -593,7 +598,7 @@ export class Evaluations {
     for (const [name] of this.#registry.settings(entriesOf(id))) await this.#registry.deleteSetting(name);
     for (const [, text] of this.#registry.settings(cellsOf(id)))
       await this.#discard(JSON.parse(text) as CellNote, owner);
-    if (cellId !== undefined) await this.#deps.simulations.remove(evaluationCellOf(cellId), owner);
+    if (cellId !== undefined) await this.#deps.simulations.directory.remove(evaluationCellOf(cellId), owner);
     await this.#registry.deleteSetting(evaluationName(id));
   }
 
@@ -712,7 +717,7 @@ export class Evaluations {
   }
 
   #attachNote(cell: KeptCell): void {
-    const simulation = this.#deps.simulations.inMemory(cell.note.id, cell.kept.note.owner);
+    const simulation = this.#deps.simulations.directory.inMemory(cell.note.id, cell.kept.note.owner);
     if (simulation !== undefined) this.#attach(simulation);
   }
 
@@ -743,7 +748,7 @@ export class Evaluations {
     try {
       const { mask: parts } = settings;
       const { name: _, ...market } = settings.market;
-      const simulation = await simulations.createCompetitionMarket(
+      const simulation = await simulations.creation.createCompetitionMarket(
         owner,
         {
           ...market,
@@ -860,7 +865,7 @@ export class Evaluations {
     });
     if (calls.requests > 0) return;
     this.#watchDeadlines();
-    const simulation = this.#deps.simulations.inMemory(simulationId, cell.kept.note.owner);
+    const simulation = this.#deps.simulations.directory.inMemory(simulationId, cell.kept.note.owner);
     if (simulation !== undefined) this.#startClock(cell, simulation);
   }
 
@@ -939,7 +944,7 @@ export class Evaluations {
   }
 
   async #simulationOf({ note, kept }: KeptCell): Promise<Simulation | undefined> {
-    return this.#deps.simulations.find(note.id, kept.note.owner);
+    return this.#deps.simulations.directory.find(note.id, kept.note.owner);
   }
 
   /** Stops trading in a cell: its open orders are canceled. */

@@ -1,5 +1,6 @@
 import { type Brokerage, Instant, type Rules } from '@sandpit/core';
-import { applyPayload, begin, type Origin } from '../engine/recovery/recovery.js';
+import type { Origin } from '../engine/configuration/simulation-config.js';
+import { applyPayload, begin } from '../engine/recovery/recovery.js';
 import { payloadOf } from '../engine/records/record-text.js';
 import { Slice } from '../engine/scheduling/slice.js';
 import type { JournalRecords } from '../store/journal.js';

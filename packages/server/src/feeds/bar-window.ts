@@ -32,6 +32,17 @@ export function windowAt(size: BarSize, at: Instant, calendar: Calendar): BarWin
   return { start: Instant.ofMs(start), end: Instant.ofMs(start + BAR_MS[size]) };
 }
 
+/** The regular session that is open at `at`, or else the latest one before. */
+export function latestRegularSession(at: Instant, calendar: Calendar): BarWindow {
+  let date = calendar.dateOf(at);
+  let day = calendar.tradingDay(date);
+  while (day === undefined || day.regularOpen > at) {
+    date = calendar.previousTradingDay(date);
+    day = calendar.tradingDay(date);
+  }
+  return { start: day.regularOpen, end: day.regularClose };
+}
+
 /** Aggregates small bars into the bars of a query. Bars are added in time order; only those that the result may still contain are kept. */
 export class BarCollector {
   private readonly query: BarQuery;

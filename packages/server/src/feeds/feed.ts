@@ -90,6 +90,11 @@ export interface Feed {
   record(quotes: readonly Quote[]): void;
   /** Contracts of an option that were open in the evening before, as far as known at `at`. */
   openInterest(symbol: string, at: Instant): number | undefined;
+  /**
+   * Contracts of an option traded in the latest regular session up to `at`, by symbol; undefined where unknown. Absent in feeds without
+   * trades of options.
+   */
+  contractVolumes?(at: Instant): Promise<(symbol: string) => number | undefined>;
   /** Bars of trades, oldest first. Intraday bars cover every session, `1Day` the regular one. */
   bars(query: BarQuery): Promise<readonly Bar[]>;
   close(): Promise<void>;

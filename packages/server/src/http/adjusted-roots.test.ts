@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { calendarById } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unconnectedFeedOpener } from '../compose.js';
-import type { SimulationConfig } from '../engine/directory/simulations.js';
+import type { SimulationConfig } from '../engine/configuration/simulation-config.js';
 import {
   type Body,
   openPortfolio,

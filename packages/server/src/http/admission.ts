@@ -5,7 +5,9 @@
 import { type OperationId, type Route, routes, type Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import { MAIN, type Simulations } from '../engine/directory/simulations.js';
+import type { SimulationEntries } from '../engine/directory/entries.js';
+import type { Simulations } from '../engine/directory/simulations.js';
+import { MAIN } from '../engine/values/cell-names.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { addressOf, networkOf } from './cluster/client-address.js';
 import type { Effect } from './cluster/request-tenant.js';
@@ -135,7 +137,7 @@ export class Admission {
       const { agent, simulationId, tenantId } = principal;
       const isMain = simulationId === MAIN;
       const window = this.#limits.ofTenant(id, countedAs(principal), limit());
-      const isOwn = agent !== undefined && isMadeBy(simulations, agent, simulationId, tenantId);
+      const isOwn = agent !== undefined && isMadeBy(simulations.entries, agent, simulationId, tenantId);
       const tooLow = agent === undefined || id === MCP ? undefined : levelRefusal(agent, id, isOwn);
       if (tooLow !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
@@ -168,11 +170,11 @@ export class Admission {
       };
       const there = isMain
         ? mainAtOnce(simulations, id, tenantId)
-        : simulations.inMemory(simulationId, tenantId);
+        : simulations.directory.inMemory(simulationId, tenantId);
       if (there !== undefined) return enter(there);
       const found = isMain
         ? mainOf(simulations, isMainNeeded, tenantId)
-        : simulations.find(simulationId, tenantId);
+        : simulations.directory.find(simulationId, tenantId);
       found.then(
         (simulation) => {
           // The token of a removed simulation has no rights.
@@ -279,7 +281,8 @@ const mainAtOnce = (
   simulations: Simulations,
   id: OperationId | typeof MCP,
   tenantId: string,
-): Simulation | undefined => (isOfSimulation(id) ? simulations.openMain(tenantId) : simulations.market);
+): Simulation | undefined =>
+  isOfSimulation(id) ? simulations.directory.openMain(tenantId) : simulations.market;
 
 /** The `main` of a tenant. Reads of a tenant without a `main` use the market: an empty `main` would show the same. */
 const mainOf = async (
@@ -288,10 +291,10 @@ const mainOf = async (
   tenantId: string,
 ): Promise<Simulation | undefined> =>
   isNeeded
-    ? simulations.keepMain(tenantId)
-    : ((await simulations.find(MAIN, tenantId)) ??
+    ? simulations.creation.keepMain(tenantId)
+    : ((await simulations.directory.find(MAIN, tenantId)) ??
       // Another node decides for the market: here a cell that follows it shows it.
-      (simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market));
+      (simulations.market.isReplica ? simulations.creation.keepMain(tenantId) : simulations.market));
 
 function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {
   request.limits = [
@@ -310,11 +313,11 @@ const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
 
 /** True when an agent created a simulation itself. */
 export const isMadeBy = (
-  simulations: Pick<HttpDeps['simulations'], 'info'>,
+  entries: Pick<SimulationEntries, 'info'>,
   { agentId }: Agent,
   simulationId: string,
   tenantId: string,
-): boolean => simulationId !== MAIN && simulations.info(simulationId, tenantId)?.config.madeBy === agentId;
+): boolean => simulationId !== MAIN && entries.info(simulationId, tenantId)?.config.madeBy === agentId;
 
 /** Reason why a token may not perform an operation, by its scopes. `scope`: that of the operation's route. */
 export function scopeRefusal(

@@ -300,7 +300,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   const places: Places = {
     placeOf: (simulationId) => competitions.placeOf(simulationId) ?? evaluations.placeOf(simulationId),
   };
-  const analytics = new Analytics(deps.store, deps.simulations);
+  const analytics = new Analytics(deps.store, deps.simulations.entries);
   app.addHook('onClose', () => analytics.close());
   const { cluster, dashboard } = deps;
   const memberWork = new LocalMemberWork({
@@ -324,7 +324,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     maxMembers: deps.settings.maxMembers,
   });
   app.addHook('onClose', () => invitations.close());
-  const recordings = new RecordingsInUse(deps.simulations, [competitions]);
+  const recordings = new RecordingsInUse(deps.simulations.entries, [competitions]);
   const counted = ({ isEntry, simulationId }: Principal): void => {
     if (isEntry === true) evaluations.admitted(simulationId);
   };
@@ -363,7 +363,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     await invitations.eraseTenant(tenantId);
     await competitions.eraseTenant(tenantId);
     await evaluations.eraseTenant(tenantId);
-    await deps.simulations.eraseTenant(tenantId);
+    await deps.simulations.tenants.erase(tenantId);
   });
   const wrongCodes = new WrongCodes(deps.monotonicMs);
   const invitationDeps = { invitations, competitions, work: memberWork, wrongCodes };
@@ -382,7 +382,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
       competitions,
     ),
     ...comparisonHandlers(deps.simulations, comparisons, places, recordings),
-    ...webhookHandlers(webhooks, deps.simulations),
+    ...webhookHandlers(webhooks, deps.simulations.entries),
     ...serverHandlers({
       ...deps,
       recent: shared.recent,
@@ -414,7 +414,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
-  const operations = new Operations(handlers, places, recordings, deps.simulations, idempotency);
+  const operations = new Operations(handlers, places, recordings, deps.simulations.entries, idempotency);
   const sockets = new Sockets(app);
   const door: DoorDeps = {
     ...deps,
@@ -486,6 +486,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
           tickets,
           methods,
           keyPairs,
+          limit,
           grants,
           competitions,
           evaluations,

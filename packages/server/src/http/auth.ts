@@ -10,7 +10,7 @@ import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { boundedCache } from '../engine/values/bounded-cache.js';
 import type { Access, Origin } from '../access/access.js';
-import { MAIN } from '../engine/directory/simulations.js';
+import { MAIN } from '../engine/values/cell-names.js';
 import { type Agent, agentIn, claimsOf } from './agents/levels.js';
 import { refuse } from './answer.js';
 

@@ -368,7 +368,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
       const sim = await simulation();
       await trade(sim);
       const by = { tier: 'ENTERPRISE' } as const;
-      const opened = await test.simulations.find(sim.id, 'tenant-1');
+      const opened = await test.simulations.directory.find(sim.id, 'tenant-1');
       const order = {
         portfolioId: sim.portfolioId,
         symbol: 'AAPL',

@@ -398,9 +398,11 @@ describe('crashes', () => {
     const { path, client, entryId } = await started();
     const { simulationId } = (await organizer.get(path)).body as { simulationId: string };
     const entries = (await organizer.get(`${path}/entries`)).body.data as Body[];
-    test.simulations.dropLost(entries.find((entry) => entry.entryId === entryId)?.simulationId as string);
+    test.simulations.directory.dropLost(
+      entries.find((entry) => entry.entryId === entryId)?.simulationId as string,
+    );
     expect((await organizer.get(`${path}/leaderboard`)).body.rows).toMatchObject([{ status: 'ACTIVE' }]);
-    test.simulations.dropLost(simulationId);
+    test.simulations.directory.dropLost(simulationId);
     await vi.waitFor(async () => expect((await client.get('/v1/orders')).status).toBe(200));
     expect((await organizer.post(`${path}/pause`)).body).toMatchObject({ paused: true });
     expect((await organizer.post(`${path}/finish`)).body).toMatchObject({ status: 'FINISHED' });

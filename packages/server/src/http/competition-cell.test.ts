@@ -46,7 +46,7 @@ const cellsOf = (): readonly string[] =>
 /** The competition in its cell. */
 async function inCell() {
   const { marketId, organizer } = noteOf();
-  const market = await app.simulations.find(marketId, organizer);
+  const market = await app.simulations.directory.find(marketId, organizer);
   const competition = market?.brokerage.state.competition;
   if (competition === undefined) throw new Error('The competition has no cell');
   return { ...competition, entries: [...(competition.entries?.values() ?? [])] };
@@ -217,7 +217,7 @@ describe('the interleavings of a competition', () => {
     await app.app.close();
     await app.simulations.close();
     const { simulations } = await startSimulations({}, store);
-    const market = await simulations.find(marketId, organizer);
+    const market = await simulations.directory.find(marketId, organizer);
     await market?.submit<'RemoveEntry'>({
       type: 'RemoveEntry',
       cell: entered.body.simulationId as string,
@@ -234,7 +234,7 @@ describe('the interleavings of a competition', () => {
     ]);
     const [, bea] = (await organizerOf(app).get(`${path}/entries`)).body.data as Body[];
     expect(bea).toMatchObject({ status: 'DISQUALIFIED', reason: 'two accounts' });
-    const cell = await app.simulations.find(entered.body.simulationId as string, organizer);
+    const cell = await app.simulations.directory.find(entered.body.simulationId as string, organizer);
     expect(cell?.brokerage.state.competition?.removed?.at).toBe(removedAt);
     expect(await problemsOfFile()).toEqual([]);
   });
@@ -247,7 +247,7 @@ describe('the interleavings of a competition', () => {
     await app.app.close();
     await app.simulations.close();
     const { simulations } = await startSimulations({}, store);
-    const market = await simulations.find(marketId, organizer);
+    const market = await simulations.directory.find(marketId, organizer);
     await market?.submit<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase: 'FINISHED' });
     await simulations.close();
     app = await TestApp.open({ ...SETTINGS, store });
@@ -283,11 +283,11 @@ describe('competitions of earlier versions', () => {
     await app.app.close();
     await app.simulations.close();
     const { simulations } = await startSimulations({}, store);
-    const market = await simulations.find(note.marketId, note.organizer);
+    const market = await simulations.directory.find(note.marketId, note.organizer);
     if (market === undefined) throw new Error('The market is gone');
     for (const [index, name] of ['Ann', 'Bea'].entries()) {
       const cell = `00000000-0000-4000-8000-00000000000${index}`;
-      const { register, brokerage } = await simulations.prepareEntry(
+      const { register, brokerage } = await simulations.creation.prepareEntry(
         market,
         { seed: index, idSecret: `${index}`.repeat(32) },
         cell,

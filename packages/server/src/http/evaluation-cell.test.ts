@@ -95,7 +95,7 @@ const simulationsIn = (role: 'CELL' | 'EVALUATION'): readonly string[] =>
 /** The evaluation in its cell. */
 async function inCell() {
   const { cellId = '', owner: tenantId } = noteOf();
-  const cell = await app.simulations.findEvaluation(evaluationCellOf(cellId), tenantId);
+  const cell = await app.simulations.directory.findEvaluation(evaluationCellOf(cellId), tenantId);
   const competition = cell?.brokerage.state.competition;
   if (competition === undefined) throw new Error('The evaluation has no cell');
   return { ...competition, entries: [...(competition.entries?.values() ?? [])] };
@@ -669,7 +669,7 @@ describe('evaluations of earlier versions', () => {
       }
       await restartedWith(async ({ note, simulations, store: { registry } }) => {
         const { cellId = '', settled: _, ...earlier } = note;
-        await simulations.remove(evaluationCellOf(cellId), note.owner);
+        await simulations.directory.remove(evaluationCellOf(cellId), note.owner);
         await registry.saveSetting(evaluationName(id), JSON.stringify({ ...earlier, cellId: undefined }));
         for (const [index, row] of rowsOf().entries()) {
           const entry = { ...row, number: 1 + 2 * index, isWithdrawn: undefined };
@@ -695,7 +695,7 @@ describe('evaluations of earlier versions', () => {
     const mia = await enter('mia');
     await restartedWith(async ({ note, simulations, store: { registry } }) => {
       const empty = { ...note, cellId: '00000000-0000-4000-8000-000000000000' };
-      await simulations.createCompetitionMarket(
+      await simulations.creation.createCompetitionMarket(
         note.owner,
         evaluationConfig(empty),
         evaluationCellOf(empty.cellId),
@@ -704,7 +704,7 @@ describe('evaluations of earlier versions', () => {
           alongside: () => registry.saveSetting(evaluationName(id), JSON.stringify(empty)),
         }),
       );
-      await simulations.remove(evaluationCellOf(note.cellId ?? ''), note.owner);
+      await simulations.directory.remove(evaluationCellOf(note.cellId ?? ''), note.owner);
     });
     expect((await withdraw(mia)).status).toBe(200);
     await done();

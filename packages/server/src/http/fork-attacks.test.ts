@@ -52,7 +52,7 @@ const advance = (client: TestClient, advanced: object): Promise<Body> =>
   ok(client.post('/v1/simulation/clock/advance', advanced));
 
 const stateHash = async ({ id }: Simulated): Promise<string> => {
-  const simulation = await test.simulations.find(id, 'tenant-1');
+  const simulation = await test.simulations.directory.find(id, 'tenant-1');
   if (simulation === undefined) throw new Error('no simulation');
   return hashOf(simulation.brokerage.state);
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pollAgain } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mainOf } from '../engine/directory/simulations.js';
+import { mainOf } from '../engine/values/cell-names.js';
 import { verifyJournal } from '../engine/recovery/verify.js';
 import { standbyFrom } from '../engine/recovery/checkpoint.js';
 import { openMemoryStore } from '../store/sqlite/memory-store.js';
@@ -321,7 +321,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     const forked = await fork({ ttl: 'PT0.2S' });
     expect(forked.body.ttl).toBe('PT0.2S');
     const began = performance.now();
-    while (test.simulations.list('tenant-1').length > 1) {
+    while (test.simulations.entries.list('tenant-1').length > 1) {
       expect(performance.now() - began).toBeLessThan(2200);
       await pollAgain(POLL_MS);
     }

@@ -46,7 +46,7 @@ describe('GET /metrics', () => {
     const { body } = await test
       .as({ tier: 'ENTERPRISE' })
       .post('/v1/simulations', { feed: 'push', clock: 'manual' });
-    test.simulations.takeOutOfService(body.simulationId as string, 'record 3 is damaged');
+    test.simulations.directory.takeOutOfService(body.simulationId as string, 'record 3 is damaged');
     expect(await figures()).toMatchObject({ sandpit_simulations_out_of_service: 1 });
     const ready = await test.withToken(undefined).get('/v1/ready');
     expect([ready.status, ready.body.reasons]).toEqual([

@@ -118,12 +118,12 @@ function collectServer(
   gauge(
     'simulations_in_memory',
     'Simulations in memory, main included.',
-    async () => (await simulations.figures()).count,
+    async () => (await simulations.directory.figures()).count,
   );
   gauge(
     'open_orders',
     'Open orders of the simulations in memory.',
-    async () => (await simulations.figures()).openOrders,
+    async () => (await simulations.directory.figures()).openOrders,
   );
   gauge(
     'clock_ahead_seconds',
@@ -255,7 +255,7 @@ function collectNode(registry: Registry, { store, simulations, beginnings }: Met
     help: 'Simulations that are out of service.',
     registers: [registry],
     collect() {
-      this.set(simulations.outOfService().length);
+      this.set(simulations.outOfService.list().length);
     },
   });
 }

@@ -213,6 +213,17 @@ describe('Option chains in a pushed market', () => {
     }
   });
 
+  it('getOptionChain: sums the sizes of the trades pushed in a session', async () => {
+    const symbol = 'AAPL260116C00150000';
+    const volume = async (): Promise<unknown> =>
+      (await client.get('/v1/market-data/options/AAPL/chain?expiration=2026-01-16')).body.contracts[0].volume;
+    await pushQuote(client, { symbol, bid: 1.2, ask: 1.3, last: 1.25, lastSize: 4 });
+    await pushQuote(client, { symbol, bid: 1.2, ask: 1.3, last: 1.3, lastSize: 3 });
+    expect(await volume()).toBe(7);
+    await client.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    expect(await volume()).toBeUndefined();
+  });
+
   it('the chain includes the contracts with pushed quotes (D68)', async () => {
     for (const symbol of ['AAPL  260116P00150000', 'aapl260116c00150000', 'AAPL260109C00150000']) {
       expect((await pushQuote(client, { symbol, bid: 1.2, ask: 1.3, last: undefined })).status).toBe(200);

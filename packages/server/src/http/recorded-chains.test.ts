@@ -21,6 +21,23 @@ afterEach(() => test.close());
 describe('options on an underlying without a price', () => {
   beforeEach(() => replayFrom('2015-12-24T15:05:00Z'));
 
+  it('getOptionChain: has the contracts traded in the session so far, by minutes that have ended', async () => {
+    const volumes = async (): Promise<unknown> => {
+      const { body } = await client.get('/v1/market-data/options/GOOG/chain?expiration=2015-12-24');
+      const contracts = body.contracts as Body[];
+      return ['GOOG151224P00745000', 'GOOG151224P00750000'].map(
+        (symbol) => contracts.find(({ optionSymbol }) => optionSymbol === symbol)?.volume,
+      );
+    };
+    expect(await volumes()).toEqual([0, 10]);
+    await advanceTo('2015-12-24T10:08:59-05:00');
+    expect(await volumes()).toEqual([2, 10]);
+    await advanceTo('2015-12-24T10:09:00-05:00');
+    expect(await volumes()).toEqual([7, 10]);
+    await advanceTo('2015-12-24T12:59:30-05:00');
+    expect(await volumes()).toEqual([9, 11]);
+  });
+
   it('have Greeks by put–call parity, and open interest', async () => {
     const { body } = await client.get('/v1/market-data/options/goog/expirations');
     expect(body.expirations).toEqual(['2015-12-24', '2016-01-15']);

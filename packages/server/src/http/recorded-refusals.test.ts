@@ -343,7 +343,7 @@ describe('a recorded refusal in the journal', () => {
       rejectReason: 'OPTION_LEVEL',
       rejection: { code: 'OPTION_LEVEL', message: 'No', currentLevel: 1, requiredLevel: 3 },
     });
-    const simulation = await test.simulations.find(made.body.simulationId as string, 'tenant-1');
+    const simulation = await test.simulations.directory.find(made.body.simulationId as string, 'tenant-1');
     const report = await verifyJournal(test.store, String(simulation?.id));
     expect(report.problems).toEqual([]);
   });

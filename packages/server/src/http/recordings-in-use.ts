@@ -1,7 +1,7 @@
 /** Recordings that a tenant must not see, because it trades on them in a contest that is not over (D209). */
 import { type OperationId, routes } from '@sandpit/protocol';
 import type { SimulationConfig } from '../engine/configuration/simulation-config.js';
-import type { SimulationInfo } from '../engine/directory/simulations.js';
+import type { SimulationEntries } from '../engine/directory/entries.js';
 import { type Answer, refuseCoded } from './answer.js';
 import type { Principal } from './auth.js';
 
@@ -27,14 +27,11 @@ const replays = ({ feed, liveRecording }: Pick<SimulationConfig, 'feed' | 'liveR
   feed === 'replay' && liveRecording !== true;
 
 export class RecordingsInUse {
-  readonly #simulations: { info(id: string, tenantId: string): SimulationInfo | undefined };
+  readonly #entries: Pick<SimulationEntries, 'info'>;
   readonly #contests: readonly Contests[];
 
-  constructor(
-    simulations: { info(id: string, tenantId: string): SimulationInfo | undefined },
-    contests: readonly Contests[],
-  ) {
-    this.#simulations = simulations;
+  constructor(entries: Pick<SimulationEntries, 'info'>, contests: readonly Contests[]) {
+    this.#entries = entries;
     this.#contests = contests;
   }
 
@@ -46,7 +43,7 @@ export class RecordingsInUse {
   /** Reason why a tenant may not read one of its simulations; undefined if it may, or if there is no such simulation. */
   readingRefusal(tenantId: string, simulationId: string): Answer | undefined {
     if (!this.#isKept(tenantId)) return undefined;
-    const info = this.#simulations.info(simulationId, tenantId);
+    const info = this.#entries.info(simulationId, tenantId);
     return info !== undefined && replays(info.config) ? IN_USE : undefined;
   }
 

@@ -9,26 +9,36 @@ export class RequestLimit {
   readonly #registry: Registry;
   /** `RATE_LIMIT_DEFAULT` of this node. */
   readonly configured: number;
+  /** The limit that an operator has set. In memory, because every request asks for it. */
+  #changed: number | undefined;
 
   constructor(registry: Registry, configured: number) {
     this.#registry = registry;
     this.configured = configured;
+    this.#read();
   }
 
   get perMinute(): number {
-    return this.changed ?? this.configured;
-  }
-
-  /** The limit that an operator has set; undefined = none. */
-  get changed(): number | undefined {
-    const perMinute = Number(this.#registry.setting(NAME) ?? '');
-    // Anything else than a number would be no limit at all.
-    return Number.isSafeInteger(perMinute) && perMinute > 0 ? perMinute : undefined;
+    return this.#changed ?? this.configured;
   }
 
   /** Null = the setting of the server. Durable when it resolves. */
   async change(perMinute: number | null): Promise<void> {
     await this.#registry.saveSetting(NAME, perMinute === null ? '' : String(perMinute));
+    this.#read();
+  }
+
+  /** Applies a change that another node has written. Returns true if the setting is the limit. */
+  followSetting(name: string): boolean {
+    if (name !== NAME) return false;
+    this.#read();
+    return true;
+  }
+
+  #read(): void {
+    const perMinute = Number(this.#registry.setting(NAME) ?? '');
+    // Anything else than a number would be no limit at all.
+    this.#changed = Number.isSafeInteger(perMinute) && perMinute > 0 ? perMinute : undefined;
   }
 }
 

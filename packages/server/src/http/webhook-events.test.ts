@@ -265,7 +265,7 @@ describe('simulations that webhooks follow', () => {
     const next = await app.restart({ settings, webhookTimers: timers });
     opened.push(receiver, next);
     // The main of the tests, and the one that is followed.
-    await until(async () => (await next.simulations.figures()).count === 2);
+    await until(async () => (await next.simulations.directory.figures()).count === 2);
   });
 
   it('receive an event that was in flight at the stop after another one of its record, without a request', async () => {

@@ -1,7 +1,7 @@
 import { saveState, stateHash } from '@sandpit/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import { mainOf } from '../engine/directory/simulations.js';
+import { mainOf } from '../engine/values/cell-names.js';
 import type { Simulations } from '../engine/directory/simulations.js';
 import { linesOf } from '../engine/recovery/state-lines.js';
 import {

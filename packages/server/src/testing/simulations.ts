@@ -6,7 +6,7 @@ import { sharedDependenciesOf } from '../compose.js';
 import { readSettings } from '../config.js';
 import type { Settings } from '../config.js';
 import { Simulations } from '../engine/directory/simulations.js';
-import type { SimulationConfig } from '../engine/directory/simulations.js';
+import type { SimulationConfig } from '../engine/configuration/simulation-config.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { standbyFrom } from '../engine/recovery/checkpoint.js';
 import { openMemoryStore } from '../store/sqlite/memory-store.js';
@@ -59,7 +59,7 @@ export async function startSimulations(
     seed: 7,
     ...config,
   });
-  return { store, simulations, main: await simulations.keepMain(TENANT) };
+  return { store, simulations, main: await simulations.creation.keepMain(TENANT) };
 }
 
 export async function openTestPortfolio(

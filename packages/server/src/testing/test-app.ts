@@ -3,7 +3,8 @@ import { CodedProblem, Problem, routeEntries, validateBody } from '@sandpit/prot
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from 'fastify';
 import { Access } from '../access/access.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import type { SimulationConfig, Simulations } from '../engine/directory/simulations.js';
+import type { SimulationConfig } from '../engine/configuration/simulation-config.js';
+import type { Simulations } from '../engine/directory/simulations.js';
 import { loadDialects } from '../dialects.js';
 import { createApp } from '../http/app.js';
 import type { Grant } from '../http/auth.js';

@@ -170,7 +170,7 @@ describe('a webhook, while an event is on its way', () => {
     // A result that is not stored yet, and one that is under way.
     for (const response of holding.held.splice(0)) response.writeHead(204).end();
     await receiver.received(2);
-    await app.simulations.eraseTenant('tenant-1');
+    await app.simulations.tenants.erase('tenant-1');
     holding.release();
     expect((await rowsOf(app, webhookId)).total).toBe(0);
     expect((await app.store.webhooks.load([webhookId])).cursors).toEqual([]);

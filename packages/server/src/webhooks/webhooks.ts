@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isIdle } from '@sandpit/core';
 import type { Simulation } from '../engine/simulation/simulation.js';
-import { MAIN, mainOf } from '../engine/directory/simulations.js';
+import { MAIN, mainOf } from '../engine/values/cell-names.js';
 import type { Simulations } from '../engine/directory/simulations.js';
 import type { Page } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -124,7 +124,7 @@ export class Webhooks {
     const webhooks = new Webhooks(deps);
     // In a cluster they are entered with their tenants.
     if (deps.store.ownership === undefined) await webhooks.#load(webhooksIn(deps.store.registry));
-    deps.simulations.watch({
+    deps.simulations.directory.watch({
       opened: (simulation) => webhooks.#opened(simulation),
       closed: ({ id }) => webhooks.#left(id),
       removed: (id) => void webhooks.#removed(id).catch(() => undefined),
@@ -685,7 +685,8 @@ export class Webhooks {
     const known = this.#cursors.get(keyOf({ webhookId, simulationId }));
     const end = endOfRecord(store.journal.lastSeq(simulationId));
     if (known !== undefined && !isAfter(known.position, end)) return known;
-    const position = known === undefined ? endOfRecord(simulations.inheritedRecords(simulationId)) : end;
+    const position =
+      known === undefined ? endOfRecord(simulations.entries.inheritedRecords(simulationId)) : end;
     return { webhookId, simulationId, position, tried: [] };
   }
 
@@ -697,8 +698,8 @@ export class Webhooks {
       if (outbox === undefined) continue;
       const infos =
         simulationId === EVERY_SIMULATION
-          ? [simulations.info(MAIN, tenantId), ...simulations.list(tenantId)]
-          : [simulations.info(simulationId, tenantId)];
+          ? [simulations.entries.info(MAIN, tenantId), ...simulations.entries.list(tenantId)]
+          : [simulations.entries.info(simulationId, tenantId)];
       for (const info of infos) {
         if (info === undefined || this.#isClosed) continue;
         const id = storeIdOf(tenantId, info.id);
@@ -708,7 +709,7 @@ export class Webhooks {
         const hasUnread = isAfter(endOfRecord(store.journal.lastSeq(id)), position);
         if (info.config.clock === 'manual' && !hasUnread) continue;
         // The failure of one that is out of service was logged when it was found.
-        await simulations.find(info.id, tenantId).catch(() => undefined);
+        await simulations.directory.find(info.id, tenantId).catch(() => undefined);
       }
     }
   }

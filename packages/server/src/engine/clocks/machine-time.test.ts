@@ -4,7 +4,8 @@ import { openMemoryStore } from '../../store/sqlite/memory-store.js';
 import type { Store } from '../../store/store.js';
 import { MONDAY_TEN, openTestPortfolio, testSettings } from '../../testing/simulations.js';
 import { ImplausibleClock } from './machine-time.js';
-import { mainOf, Simulations } from '../directory/simulations.js';
+import { Simulations } from '../directory/simulations.js';
+import { mainOf } from '../values/cell-names.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -53,7 +54,7 @@ class Machine {
 async function stopped(): Promise<Machine> {
   const machine = new Machine(await openMemoryStore());
   const simulations = await machine.start();
-  await openTestPortfolio(await simulations.keepMain('tenant-1'));
+  await openTestPortfolio(await simulations.creation.keepMain('tenant-1'));
   await simulations.close();
   return machine;
 }
@@ -87,7 +88,7 @@ describe('The clock of the machine at start', () => {
   it('is compared with the last activity of the server, not with the last record', async () => {
     const machine = new Machine(await openMemoryStore());
     const simulations = await machine.start();
-    await openTestPortfolio(await simulations.keepMain('tenant-1'));
+    await openTestPortfolio(await simulations.creation.keepMain('tenant-1'));
     machine.pass(60 * DAY_MS);
     await simulations.close();
     machine.wallMs += 20 * DAY_MS;

@@ -6,7 +6,6 @@ import type { Regime } from '../../feeds/regime.js';
 export type { MaskParts } from '../../feeds/mask.js';
 
 import type { ClockMode } from '../clocks/clock.js';
-import type { Origin } from '../recovery/recovery.js';
 
 /** Point where a synthetic path continues with another seed. */
 interface Reseeding {
@@ -77,6 +76,15 @@ type CompetitionRole =
   | { readonly id: string; readonly role: 'CELL' }
   /** The journal of an evaluation: terms, entries, phases and result. It has neither a market nor portfolios. */
   | { readonly id: string; readonly role: 'EVALUATION' };
+
+/** Initial configuration of a simulation. */
+export interface Origin {
+  readonly seed: number;
+  /** Simulated instant, ms. */
+  readonly start: number;
+  /** Secret from which ids are derived, 32 hexadecimal digits; absent = follows from the seed. */
+  readonly idSecret?: string;
+}
 
 /** Ancestors of a fork. */
 export interface ForkTerms {

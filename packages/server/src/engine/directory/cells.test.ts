@@ -13,7 +13,8 @@ import {
   startSimulations,
   TENANT,
 } from '../../testing/simulations.js';
-import { mainOf, MAIN, MARKET, Simulations } from './simulations.js';
+import { SimulationDirectory } from './directory.js';
+import { mainOf, MAIN, MARKET } from '../values/cell-names.js';
 import type { Simulation } from '../simulation/simulation.js';
 import { payloadOf } from '../records/record-text.js';
 import { verifyJournal } from '../recovery/verify.js';
@@ -68,12 +69,12 @@ async function stepTo(market: Simulation, to: Instant): Promise<void> {
 describe('The main simulation of a tenant', () => {
   it('is created at the first change, and does not exist before', async () => {
     const { simulations, store } = await startSimulations();
-    expect(await simulations.find(MAIN, OTHER)).toBeUndefined();
+    expect(await simulations.directory.find(MAIN, OTHER)).toBeUndefined();
     expect(store.registry.simulation(mainOf(OTHER))).toBeUndefined();
-    const kept = await Promise.all([1, 2].map(() => simulations.keepMain(OTHER)));
+    const kept = await Promise.all([1, 2].map(() => simulations.creation.keepMain(OTHER)));
     expect(kept[0]).toBe(kept[1]);
-    expect(await simulations.find(MAIN, OTHER)).toBe(kept[0]);
-    expect(simulations.list(OTHER)).toEqual([]);
+    expect(await simulations.directory.find(MAIN, OTHER)).toBe(kept[0]);
+    expect(simulations.entries.list(OTHER)).toEqual([]);
   });
 
   it.each([
@@ -109,15 +110,15 @@ describe('The main simulation of a tenant', () => {
   it('cannot be reached by its id in the store', async () => {
     const { simulations } = await startSimulations();
     for (const id of [mainOf(TENANT), MARKET]) {
-      expect(await simulations.find(id, TENANT)).toBeUndefined();
-      expect(simulations.info(id, TENANT)).toBeUndefined();
-      expect(await simulations.remove(id, TENANT)).toBe(false);
+      expect(await simulations.directory.find(id, TENANT)).toBeUndefined();
+      expect(simulations.entries.info(id, TENANT)).toBeUndefined();
+      expect(await simulations.directory.remove(id, TENANT)).toBe(false);
     }
   });
 
   it('has its own accounts, numbers and ids, separate from equal account ids of another tenant', async () => {
     const { simulations, main } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];
     expect(mine).not.toBe(theirs);
     expect(main.brokerage.state.portfolios.size).toBe(1);
@@ -138,7 +139,7 @@ describe('The main simulation of a tenant', () => {
 
   it('fills against the full displayed size, regardless of other tenants', async () => {
     const { simulations, main } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     const size = 100_000_000 as never;
     const quote = { symbol: 'AAPL', bid: 99_00000000, ask: 100_00000000, bidSize: size, askSize: size };
     await main.pushQuotes([{ ...quote, at: main.now() } as never]);
@@ -153,7 +154,7 @@ describe('The main simulation of a tenant', () => {
 describe('A market that cells follow', () => {
   it('updates cells with positions or orders in the symbol, and records it, before it answers a push', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolioId = await openTestPortfolio(main);
     await openTestPortfolio(other);
@@ -206,7 +207,7 @@ describe('A market that cells follow', () => {
 
   it('moves its clock for every cell before it answers', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolios = [await openTestPortfolio(main), await openTestPortfolio(other)];
     await placeTestOrder(main, portfolios[0] ?? '', { orderType: 'LIMIT', limitPrice: 95_00000000 as never });
@@ -229,11 +230,11 @@ describe('A market that cells follow', () => {
     await simulations.close();
     const { simulations: again } = await startSimulations({}, store);
     const [other] = await Promise.all([
-      again.keepMain('tenant-3'),
+      again.creation.keepMain('tenant-3'),
       pushTestQuote(again.market, 'AAPL', '94', '95'),
-      again.keepMain(TENANT),
+      again.creation.keepMain(TENANT),
     ]);
-    const reopened = await again.keepMain(TENANT);
+    const reopened = await again.creation.keepMain(TENANT);
     expect(reopened.brokerage.state.orders.size).toBe(0);
     expect(other.brokerage.mark('AAPL')).toBe(94_50000000);
   });
@@ -247,7 +248,7 @@ describe('A market that cells follow', () => {
       { type: 'CASH_DIVIDEND', symbol: 'ZZZQ', exDate: '2026-01-06', amountPerShare: 10_000_000 },
     ] as never;
     await market.submit<'AnnounceActions'>({ type: 'AnnounceActions', actions });
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     const announced = ({ brokerage }: { brokerage: Brokerage }): unknown[] =>
       [...brokerage.state.actions.values()].map(({ actionId, status }) => [actionId, status]);
     expect(announced(other)).toEqual(announced(market));
@@ -261,7 +262,7 @@ describe('A market that cells follow', () => {
     });
     expect(announced(other)).toEqual(announced(market));
     const { simulations: again } = await startSimulations({}, store);
-    expect(announced(await again.keepMain(TENANT))).toEqual(announced(again.market));
+    expect(announced(await again.creation.keepMain(TENANT))).toEqual(announced(again.market));
     expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
@@ -271,7 +272,7 @@ describe('A market that cells follow', () => {
     await pushTestQuote(main, 'AAPL', '99', '100');
     const halt = { type: 'HaltTrading', symbol: '*', reason: 'MWC1' } as const;
     await market.submit<'HaltTrading'>(halt);
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     for (const cell of [main, other]) {
       await placeTestOrder(cell, await openTestPortfolio(cell));
       expect(cell.brokerage.state.orders.size).toBe(1);
@@ -285,15 +286,15 @@ describe('A market that cells follow', () => {
 
   it('opens only cells with orders or positions at start', async () => {
     const { main, store, simulations } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     await openTestPortfolio(other);
     await pushTestQuote(main, 'AAPL', '99', '100');
     await placeTestOrder(main, await openTestPortfolio(main));
     await simulations.close();
-    const opened = vi.spyOn(Simulations.prototype, 'find');
+    const opened = vi.spyOn(SimulationDirectory.prototype, 'find');
     const { simulations: again } = await startSimulations({}, store);
     opened.mockRestore();
-    expect(again.openMain(OTHER)).toBeUndefined();
+    expect(again.directory.openMain(OTHER)).toBeUndefined();
     expect([...again.market.followers].map(({ id }) => id)).toEqual([main.id]);
   });
 });
@@ -301,7 +302,7 @@ describe('A market that cells follow', () => {
 describe('A cell with a failing command', () => {
   it('goes out of service while other cells continue', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER);
+    const other = await simulations.creation.keepMain(OTHER);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];
     await pushTestQuote(main, 'AAPL', '99', '100');
     vi.spyOn(main.brokerage, 'execute').mockImplementation(() => {

@@ -42,13 +42,13 @@ describe('An idle simulation', () => {
     await pushQuote(client);
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await placeOrder(client, portfolioId);
-    const before = await app.simulations.find(id, 'tenant-1');
+    const before = await app.simulations.directory.find(id, 'tenant-1');
     const shown = await client.get(`/v1/accounts/portfolios/${portfolioId}`);
     const bars = await client.get('/v1/market-data/AAPL/bars?timeframe=1Min');
     await anHour();
     const again = await client.get(`/v1/accounts/portfolios/${portfolioId}`);
     expect(again.body).toEqual(shown.body);
-    const after = await app.simulations.find(id, 'tenant-1');
+    const after = await app.simulations.directory.find(id, 'tenant-1');
     expect(after).not.toBe(before);
     expect(after && stateHash(after.brokerage.state)).toBe(before && stateHash(before.brokerage.state));
     expect((await client.get('/v1/market-data/AAPL/bars?timeframe=1Min')).body).toEqual(bars.body);
@@ -62,14 +62,14 @@ describe('An idle simulation', () => {
     const { portfolioId } = (await openPortfolio(wall.client)) as { portfolioId: string };
     await placeOrder(wall.client, portfolioId);
     const before = await Promise.all(
-      [used, scaled, wall].map(({ id }) => app.simulations.find(id, 'tenant-1')),
+      [used, scaled, wall].map(({ id }) => app.simulations.directory.find(id, 'tenant-1')),
     );
     for (let minutes = 0; minutes < 120; minutes += 10) {
       vi.advanceTimersByTime(600_000);
       await used.client.get('/v1/accounts');
     }
     const after = await Promise.all(
-      [used, scaled, wall].map(({ id }) => app.simulations.find(id, 'tenant-1')),
+      [used, scaled, wall].map(({ id }) => app.simulations.directory.find(id, 'tenant-1')),
     );
     after.forEach((simulation, i) => expect(simulation).toBe(before[i]));
   });
@@ -136,7 +136,7 @@ describe('A simulation with a damaged journal', () => {
     app = await TestApp.open();
     const [mine, other] = [await newSimulation(), await newSimulation()];
     await openPortfolio(mine.client);
-    const damaged = await app.simulations.find(mine.id, 'tenant-1');
+    const damaged = await app.simulations.directory.find(mine.id, 'tenant-1');
     damaged?.takeOutOfService('Record 1 is damaged');
     expect((await mine.client.get('/v1/accounts')).status).toBe(503);
     expect((await mine.client.get('/v1/accounts')).headers['retry-after']).toBe('1');

@@ -3,7 +3,7 @@ import { hashingState, Instant, saveState, savingState } from '@sandpit/core';
 import type { SavedState } from '@sandpit/core';
 import type { Store } from '../../store/store.js';
 import { brokerageAt } from '../recovery/recovery.js';
-import type { Origin } from '../recovery/recovery.js';
+import type { Origin } from '../configuration/simulation-config.js';
 import type { Simulation } from '../simulation/simulation.js';
 import { inSlices } from '../scheduling/slice.js';
 import type { Snapshot } from './snapshots.js';

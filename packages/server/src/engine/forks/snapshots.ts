@@ -5,7 +5,7 @@ import { settingsOf } from '../../store/registry.js';
 import type { Store } from '../../store/store.js';
 import { foldedName } from '../values/folded-name.js';
 import { brokerageAt } from '../recovery/recovery.js';
-import type { Origin } from '../recovery/recovery.js';
+import type { Origin } from '../configuration/simulation-config.js';
 import type { Simulation } from '../simulation/simulation.js';
 import { inSlices } from '../scheduling/slice.js';
 

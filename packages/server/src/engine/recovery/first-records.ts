@@ -4,7 +4,7 @@ import type { Brokerage, Command, Rules } from '@sandpit/core';
 import type { JournalRecord, JournalRecords } from '../../store/journal.js';
 import { recordText } from '../records/record-text.js';
 import { begin } from './recovery.js';
-import type { Origin } from './recovery.js';
+import type { Origin } from '../configuration/simulation-config.js';
 
 /** The first records of a simulation, which become durable with its registration (D231). */
 export interface FirstRecords {

@@ -2,6 +2,7 @@ import { Brokerage, Instant } from '@sandpit/core';
 import type { EvolvedOrder, Rules, SavedState } from '@sandpit/core';
 import type { Checkpoint, Checkpoints } from '../../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../../store/journal.js';
+import type { Origin } from '../configuration/simulation-config.js';
 import { payloadOf } from '../records/record-text.js';
 import type { Payload } from '../records/record-text.js';
 import { inSlices, Slice } from '../scheduling/slice.js';
@@ -9,15 +10,6 @@ import { parsingLines } from './state-lines.js';
 import type { RowCollector } from '../../store/history/collect-rows.js';
 import type { Store } from '../../store/store.js';
 import { portfolioNamedBy } from '../records/row-recorder.js';
-
-/** Initial configuration of a simulation. */
-export interface Origin {
-  readonly seed: number;
-  /** Simulated instant, ms. */
-  readonly start: number;
-  /** Secret from which ids are derived, 32 hexadecimal digits; absent = follows from the seed. */
-  readonly idSecret?: string;
-}
 
 export const begin = (rules: Rules, { seed, start, idSecret }: Origin): Brokerage =>
   Brokerage.begin(rules, seed, Instant.ofMs(start), idSecret);

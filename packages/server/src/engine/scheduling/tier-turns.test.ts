@@ -136,7 +136,7 @@ describe('A command that waits for its turn', () => {
     const { main, simulations, store } = await startSimulations();
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolioId = await openTestPortfolio(main);
-    const other = await simulations.keepMain('tenant-2');
+    const other = await simulations.creation.keepMain('tenant-2');
     const first = openTestPortfolio(other);
     keepBusy();
     const placed = placeTestOrder(main, portfolioId, order);
@@ -150,7 +150,7 @@ describe('A command that waits for its turn', () => {
 
   it('is refused if its cell goes out of service while it waits', async () => {
     const { main, simulations, store } = await startSimulations();
-    const other = await simulations.keepMain('tenant-2');
+    const other = await simulations.creation.keepMain('tenant-2');
     const first = openTestPortfolio(other);
     keepBusy();
     const refused = openTestPortfolio(main);

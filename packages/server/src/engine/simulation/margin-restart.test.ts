@@ -49,7 +49,7 @@ describe('A margin warning on a stopped manual clock', () => {
       const simulation =
         which === 'main'
           ? main
-          : await simulations.create(TENANT, {
+          : await simulations.creation.create(TENANT, {
               feed: 'push',
               clock: 'manual',
               calendar: 'XNYS',
@@ -62,7 +62,7 @@ describe('A margin warning on a stopped manual clock', () => {
       const before = await eventsOf(store, id);
       const hash = stateHash(simulation.brokerage.state);
       const again = await startSimulations({}, store);
-      const recovered = await again.simulations.find(which === 'main' ? 'main' : id, TENANT);
+      const recovered = await again.simulations.directory.find(which === 'main' ? 'main' : id, TENANT);
       if (recovered === undefined) throw new Error('gone');
       await recovered.durable();
       expect(await eventsOf(store, id)).toEqual(before);

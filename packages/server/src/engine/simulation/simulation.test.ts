@@ -156,16 +156,16 @@ describe('A simulation', () => {
     const bySeed = (seed: number) => new Ids(Ids.secretOf(seed)).idOf('PORTFOLIO', 1);
     const { store, simulations } = await startSimulations();
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: MONDAY_TEN, speed: 1 } as const;
-    const given = await simulations.create('tenant-1', { ...wanted, seed: 9 });
+    const given = await simulations.creation.create('tenant-1', { ...wanted, seed: 9 });
     expect(firstId(given)).toBe(bySeed(9));
-    const drawn = await simulations.create('tenant-1', wanted);
-    const { seed } = simulations.info(drawn.id, 'tenant-1')?.config ?? { seed: 0 };
+    const drawn = await simulations.creation.create('tenant-1', wanted);
+    const { seed } = simulations.entries.info(drawn.id, 'tenant-1')?.config ?? { seed: 0 };
     expect(drawn.brokerage.state.seed).toBe(seed);
     expect(firstId(drawn)).not.toBe(bySeed(seed));
     const before = firstId(drawn);
     await simulations.close();
     const { simulations: again } = await startSimulations({}, store);
-    const found = await again.find(drawn.id, 'tenant-1');
+    const found = await again.directory.find(drawn.id, 'tenant-1');
     expect(found === undefined ? undefined : firstId(found)).toBe(before);
   });
 
@@ -204,7 +204,7 @@ describe('A simulation', () => {
     const start = Date.parse('2014-06-10T09:00:00-04:00');
     const config = { ...OWN_CLOCK, feed: 'replay', start, replay: { symbols: ['AAPL'] } } as const;
     const { store, main, simulations } = await startSimulations(config);
-    const own = await simulations.create(TENANT, config);
+    const own = await simulations.creation.create(TENANT, config);
     const marks: (number | undefined)[] = [];
     for (const one of [main, own]) {
       const portfolio = await openTestPortfolio(one);
@@ -216,14 +216,14 @@ describe('A simulation', () => {
       expect(marks.at(-1)).not.toBe(filledAt);
     }
     const again = await startSimulations(config, store);
-    const found = await again.simulations.find(own.id, TENANT);
+    const found = await again.simulations.directory.find(own.id, TENANT);
     expect([again.main, found].map((one) => one?.brokerage.mark('AAPL'))).toEqual(marks);
   });
 
   it('gives the same reason of a waiting order before and after a restart', async () => {
     const config = { ...OWN_CLOCK, feed: 'synthetic', start: MONDAY_TEN } as const;
     const { store, simulations } = await startSimulations(config);
-    const own = await simulations.create(TENANT, config);
+    const own = await simulations.creation.create(TENANT, config);
     const portfolio = await openTestPortfolio(own);
     const limit = { orderType: 'LIMIT', limitPrice: Price.of('1'), timeInForce: 'GTC' } as const;
     await placeTestOrder(own, portfolio, limit);
@@ -235,7 +235,7 @@ describe('A simulation', () => {
     const reason = reasonIn(own);
     expect(reason).toMatch(/^ask .* above limit 1/);
     const again = await startSimulations(config, store);
-    expect(reasonIn(await again.simulations.find(own.id, TENANT))).toBe(reason);
+    expect(reasonIn(await again.simulations.directory.find(own.id, TENANT))).toBe(reason);
   });
 
   it.each([

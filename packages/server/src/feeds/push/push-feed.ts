@@ -1,6 +1,6 @@
 import { Instant, markOf } from '@sandpit/core';
 import type { Bar, Calendar, CorporateAction, Listing, Quote } from '@sandpit/core';
-import { BarCollector, latest, windowAt } from '../bar-window.js';
+import { BarCollector, latest, latestRegularSession, windowAt } from '../bar-window.js';
 import { CATALOG } from '../catalog.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import { BarRing } from './bar-ring.js';
@@ -52,6 +52,18 @@ export class PushFeed implements Feed {
   /** A pushed market has no open interest. */
   openInterest(): undefined {
     return undefined;
+  }
+
+  /** Volumes of the day's bars of pushed quotes. */
+  contractVolumes(at: Instant): Promise<(symbol: string) => number | undefined> {
+    const { start } = latestRegularSession(at, this.calendar);
+    return Promise.resolve(
+      (symbol) =>
+        this.days
+          .get(symbol)
+          ?.list()
+          .findLast((bar) => bar.at === start)?.volume,
+    );
   }
 
   /** Adds quotes to the bars: at the last trade if a quote has one, otherwise at its mark and without volume. */

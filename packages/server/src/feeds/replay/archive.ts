@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Calendar, CorporateAction, Listing, OptionContract } from '@sandpit/core';
 import { OpenReaders } from '../open-readers.js';
 import { BadReplayFile } from './bad-replay-file.js';
+import { ContractVolumes } from './contract-volumes.js';
 import { FileScan } from './file-scan.js';
 import type { ScannedFile, SymbolFacts } from './file-scan.js';
 import { kindOf } from './recorded-file.js';
@@ -32,6 +33,7 @@ export class ReplayArchive {
   /** Adjusted contracts that are not listed. Their quotes are replayed: a split of the simulation may list them. */
   readonly leftOut: readonly OptionContract[];
   readonly openInterest: OpenInterest;
+  readonly contractVolumes: ContractVolumes;
   readonly corporateActions: readonly CorporateAction[];
   readonly openReaders = new OpenReaders();
   readonly #indices: ReadonlySet<string>;
@@ -47,6 +49,7 @@ export class ReplayArchive {
       this.listing.instruments.flatMap(({ assetClass, symbol }) => (assetClass === 'INDEX' ? [symbol] : [])),
     );
     this.openInterest = contents.openInterest;
+    this.contractVolumes = new ContractVolumes(this);
     this.corporateActions = contents.actions;
   }
 

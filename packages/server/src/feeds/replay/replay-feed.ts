@@ -120,6 +120,10 @@ export class ReplayFeed implements Feed {
     return this.archive.openInterest.of(symbol, at);
   }
 
+  contractVolumes(at: Instant): Promise<(symbol: string) => number | undefined> {
+    return this.archive.contractVolumes.at(at);
+  }
+
   /** Ignored: the recording has quotes of its own. */
   record(): void {
     return;

@@ -46,10 +46,10 @@ beforeAll(async () => {
   client = test.as();
   ({ portfolioId } = (await openPortfolio(client, { initialCash: 200_000 })) as { portfolioId: string });
   const { past: _, ...others } = store;
-  threaded = new Analytics(store, test.simulations);
-  here = new Analytics(others, test.simulations);
+  threaded = new Analytics(store, test.simulations.entries);
+  here = new Analytics(others, test.simulations.entries);
   await trade();
-  main = await test.simulations.keepMain(principal.tenantId);
+  main = await test.simulations.creation.keepMain(principal.tenantId);
 }, 60_000);
 
 afterAll(async () => {
@@ -244,7 +244,10 @@ describe('A study in a thread', () => {
       }),
     );
     await ok(inside.post('/v1/simulation/clock/advance', { by: 'PT10M' }));
-    const simulation = await test.simulations.find(created.simulationId as string, principal.tenantId);
+    const simulation = await test.simulations.directory.find(
+      created.simulationId as string,
+      principal.tenantId,
+    );
     if (simulation === undefined) throw new Error('no simulation');
     const { answer } = await both(
       'quality',
@@ -430,7 +433,10 @@ describe('A stored book of a portfolio', () => {
     const forked = await ok(client.post(`${of}/forks`, {}));
     await trade(parent, 110, 'SELL_TO_CLOSE');
     const inFork = test.withToken(forked.token as string);
-    const simulation = await test.simulations.find(forked.simulationId as string, principal.tenantId);
+    const simulation = await test.simulations.directory.find(
+      forked.simulationId as string,
+      principal.tenantId,
+    );
     if (simulation === undefined) throw new Error('no fork');
     const mainPortfolio = portfolioId;
     ({ portfolioId } = own);

@@ -2,7 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN, MARKET, type Simulations } from '../../engine/directory/simulations.js';
+import type { SimulationEntries } from '../../engine/directory/entries.js';
+import { MAIN, MARKET } from '../../engine/values/cell-names.js';
 import { isLive, isRecording } from '../../feeds/live-feed.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import { endThread, stopFlag } from '../../store/stop-flag.js';
@@ -28,16 +29,16 @@ interface Waiting {
 
 export class Analytics {
   readonly #store: Store;
-  readonly #simulations: Simulations;
+  readonly #entries: SimulationEntries;
   readonly #threadUrl: URL;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #stopFlag = stopFlag();
   #studies = 0;
 
-  constructor(store: Store, simulations: Simulations, threadUrl = compiledUrl('analytics-thread.js')) {
+  constructor(store: Store, entries: SimulationEntries, threadUrl = compiledUrl('analytics-thread.js')) {
     this.#store = store;
-    this.#simulations = simulations;
+    this.#entries = entries;
     this.#threadUrl = threadUrl;
     store.past?.onReplace(() => this.#stop('The history is being derived again'));
   }
@@ -75,7 +76,7 @@ export class Analytics {
     const opening =
       acceptsQuotes(feed) || isOfSource || tenantId === null
         ? undefined
-        : this.#simulations.comparedAs(market.id === MARKET ? MAIN : market.id, tenantId);
+        : this.#entries.comparedAs(market.id === MARKET ? MAIN : market.id, tenantId);
     return {
       id,
       marketId: market.id,

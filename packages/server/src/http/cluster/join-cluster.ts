@@ -11,7 +11,7 @@ import type { Residents } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Evaluations } from '../../evaluations/evaluations.js';
 import type { Invitations } from '../../invitations/invitations.js';
-import { MARKET } from '../../engine/directory/simulations.js';
+import { MARKET } from '../../engine/values/cell-names.js';
 import type { Simulations } from '../../engine/directory/simulations.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
 import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
@@ -22,6 +22,7 @@ import { effectWithoutData } from '../admission.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import type { Sockets } from '../dialects/sockets.js';
 import { INVITATIONS_PATH, type NodeWork } from '../invitations/node-work.js';
+import type { RequestLimit } from '../request-limit.js';
 import type { Streams } from '../stream/streams.js';
 import type { KnownMethods } from '../known-methods.js';
 import type { Tickets } from '../tickets.js';
@@ -60,6 +61,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly tickets: Pick<Tickets, 'principalOf'>;
   readonly methods: Pick<KnownMethods, 'routeOf'>;
   readonly keyPairs: KeyPairs;
+  readonly limit: RequestLimit;
   readonly grants: KeyGrants;
   readonly competitions: Competitions;
   readonly evaluations: Evaluations;
@@ -141,6 +143,7 @@ function followRegistry({
   simulations,
   access,
   keyPairs,
+  limit,
   competitions,
   evaluations,
   invitations,
@@ -150,9 +153,10 @@ function followRegistry({
     for (const { kind, name } of news) {
       isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
       // Records of the market that this node follows are lost.
-      if (name === MARKET_TAGS) simulations.dropLost(MARKET);
-      if (kind === 'setting' && !keyPairs.follow(name) && !invitations.followSetting(name))
-        if (!competitions.followSetting(name)) evaluations.followSetting(name);
+      if (name === MARKET_TAGS) simulations.directory.dropLost(MARKET);
+      if (kind !== 'setting' || keyPairs.follow(name) || limit.followSetting(name)) continue;
+      if (!invitations.followSetting(name) && !competitions.followSetting(name))
+        evaluations.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);
   });
@@ -227,8 +231,8 @@ function residentsOf({
 }: ClusterDoor): Residents {
   return {
     enter: async (tenantId) => {
-      if (tenantId === MARKET_TENANT) return simulations.leadMarket();
-      await simulations.enterTenant(tenantId);
+      if (tenantId === MARKET_TENANT) return simulations.lead.acquire();
+      await simulations.tenants.enter(tenantId);
       // Opens simulations, which must stay open.
       competitions.enterTenant(tenantId);
       evaluations.enterTenant(tenantId);
@@ -237,11 +241,11 @@ function residentsOf({
     },
     dismiss: (tenantId) => streams.endTenant(tenantId),
     leave: async (tenantId) => {
-      if (tenantId === MARKET_TENANT) return simulations.yieldMarket();
+      if (tenantId === MARKET_TENANT) return simulations.lead.release();
       await competitions.leaveTenant(tenantId);
       await evaluations.leaveTenant(tenantId);
       await webhooks.leaveTenant(tenantId);
-      await simulations.leaveTenant(tenantId);
+      await simulations.tenants.leave(tenantId);
     },
   };
 }

@@ -12,7 +12,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyGrants } from './key-grants.js';
 import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN, type Simulations } from '../../engine/directory/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import { addressOf, networkOf } from '../cluster/client-address.js';
 import { RateLimits, type SlidingWindow } from '../rate-limit.js';
@@ -115,10 +116,10 @@ export class Entry {
     if (inUse !== undefined) throw new Refused(inUse);
     const { simulationId, tenantId } = principal;
     const isMain = simulationId === MAIN;
-    const there = isMain ? simulations.openMain(tenantId) : undefined;
+    const there = isMain ? simulations.directory.openMain(tenantId) : undefined;
     const simulation =
       there ??
-      (await simulations.find(simulationId, tenantId)) ??
+      (await simulations.directory.find(simulationId, tenantId)) ??
       (isMain && pair === undefined ? await emptyMain(simulations, tenantId) : undefined);
     if (simulation === undefined) throw new DoorRefused({ kind: 'UNAUTHORIZED' });
     if (simulation.isOutOfService) throw new DoorRefused(BUSY);
@@ -161,7 +162,7 @@ export class Entry {
 
 /** View of a tenant without a `main`: the market, as an empty `main` would show it. */
 const emptyMain = async (simulations: Simulations, tenantId: string): Promise<Simulation | undefined> =>
-  simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market;
+  simulations.market.isReplica ? simulations.creation.keepMain(tenantId) : simulations.market;
 
 /** Tokens without the scope `read` see nothing at a dialect's door. */
 const readable = (principal: Principal | undefined): Known | undefined =>

@@ -11,7 +11,7 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import type { Simulations } from '../../engine/directory/simulations.js';
+import type { SimulationEntries } from '../../engine/directory/entries.js';
 import { isMadeBy, scopeRefusal } from '../admission.js';
 import { Answer, refuse } from '../answer.js';
 import { levelRefusal } from '../agents/levels.js';
@@ -38,20 +38,20 @@ export class Operations {
   readonly #handlers: Handlers;
   readonly #places: Places;
   readonly #recordings: RecordingsInUse;
-  readonly #simulations: Pick<Simulations, 'info'>;
+  readonly #entries: SimulationEntries;
   readonly #idempotency: Idempotency;
 
   constructor(
     handlers: Handlers,
     places: Places,
     recordings: RecordingsInUse,
-    simulations: Pick<Simulations, 'info'>,
+    entries: SimulationEntries,
     idempotency: Idempotency,
   ) {
     this.#handlers = handlers;
     this.#places = places;
     this.#recordings = recordings;
-    this.#simulations = simulations;
+    this.#entries = entries;
     this.#idempotency = idempotency;
   }
 
@@ -68,7 +68,7 @@ export class Operations {
       this.#recordings.refusalOf(caller.principal, id, named);
     if (elsewhere !== undefined) throw new Refused(elsewhere);
     const { agent, simulationId, tenantId } = caller.principal;
-    const isOwn = agent !== undefined && isMadeBy(this.#simulations, agent, simulationId, tenantId);
+    const isOwn = agent !== undefined && isMadeBy(this.#entries, agent, simulationId, tenantId);
     const tooLow = agent === undefined ? undefined : levelRefusal(agent, id, isOwn);
     if (tooLow !== undefined) throw new Refused(tooLow);
     const lacking = scopeRefusal(caller.principal, id, route.scope);

@@ -106,9 +106,9 @@ class SocketConnection implements PortConnection {
     const { simulations, isDraining, placement } = this.#deps;
     if (isDraining()) return 'unavailable';
     try {
-      for (const { id, tenantId } of simulations.withPortfolio(this.#portfolioId)) {
+      for (const { id, tenantId } of simulations.entries.withPortfolio(this.#portfolioId)) {
         if (placement !== undefined && !(await placement.serves(tenantId))) return 'elsewhere';
-        const simulation = await simulations.find(id, tenantId);
+        const simulation = await simulations.directory.find(id, tenantId);
         if (simulation === undefined) continue;
         if (simulation.isOutOfService) return 'unavailable';
         if (ownPortfolio(simulation.brokerage, this.#portfolioId) !== undefined)

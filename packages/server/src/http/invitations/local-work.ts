@@ -3,7 +3,8 @@ import type { CreateSimulationBody, FixtureBody, InvitedPortfolio } from '@sandp
 import type { Access } from '../../access/access.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN, type Simulations } from '../../engine/directory/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { InvitationRefused } from '../../invitations/errors.js';
 import type {
   MemberFigures,
@@ -82,7 +83,7 @@ export class LocalMemberWork implements MemberWork {
     } finally {
       // A history store that still derives its rows must not meet a simulation that is gone.
       await simulation.past().catch(() => undefined);
-      await simulations.remove(simulation.id, tenantId);
+      await simulations.directory.remove(simulation.id, tenantId);
     }
   }
 
@@ -90,7 +91,7 @@ export class LocalMemberWork implements MemberWork {
     const { simulations, clockMs } = this.#deps;
     // The simulation of a member is not counted: the invitation grants it, whatever the tier.
     return unlessRefused(
-      simulations.create(tenantId, simulationConfigOf(body, clockMs()), Infinity),
+      simulations.creation.create(tenantId, simulationConfigOf(body, clockMs()), Infinity),
       'ENTERPRISE',
       Infinity,
     );
@@ -100,12 +101,12 @@ export class LocalMemberWork implements MemberWork {
     const { simulations } = this.#deps;
     const { tenantId } = plan;
     const wanted = simulationIn(plan);
-    if (wanted === undefined) return this.#fill(await simulations.keepMain(tenantId), plan);
-    const [opened] = simulations.list(tenantId).filter(({ id }) => id !== MAIN);
+    if (wanted === undefined) return this.#fill(await simulations.creation.keepMain(tenantId), plan);
+    const [opened] = simulations.entries.list(tenantId).filter(({ id }) => id !== MAIN);
     const simulation =
       opened === undefined
         ? await this.#create(tenantId, wanted)
-        : await simulations.find(opened.id, tenantId);
+        : await simulations.directory.find(opened.id, tenantId);
     if (simulation === undefined) throw new Error(`The simulation of ${tenantId} is gone`);
     if (simulation instanceof Answer) throw refusedBy(simulation);
     return { ...(await this.#fill(simulation, plan)), simulationId: simulation.id };
@@ -182,7 +183,10 @@ export class LocalMemberWork implements MemberWork {
     const { id, tenantId, portfolioId = '', simulationId = MAIN, entry, inviter } = place;
     const seenAt = seenAtOf(id);
     const seen = seenAt !== undefined && { seenAt };
-    const simulation = await simulations.find(simulationId, entry === undefined ? tenantId : inviter);
+    const simulation = await simulations.directory.find(
+      simulationId,
+      entry === undefined ? tenantId : inviter,
+    );
     // It was deleted, by the member or by its own `ttl`.
     if (simulation === undefined) return { ...seen };
     const orders = await unlessUnavailable(async () => {
@@ -219,7 +223,7 @@ export class LocalMemberWork implements MemberWork {
   }
 
   async reset({ tenantId, tier, portfolioId = '', simulationId = MAIN }: MemberPlace): Promise<void> {
-    const simulation = await this.#deps.simulations.find(simulationId, tenantId);
+    const simulation = await this.#deps.simulations.directory.find(simulationId, tenantId);
     if (simulation === undefined)
       throw new InvitationRefused({ code: 'MEMBER_NOT_FOUND' }, 'The simulation of the member is gone');
     const { result } = await simulation.submit<'ResetPortfolio'>({

@@ -132,7 +132,7 @@ async function called(
     place = await placeOf(tool, given, agent, caller, deps);
     checkNames(tool, given);
     const { simulationId, tenantId } = place.principal;
-    const isOwn = isMadeBy(deps.simulations, agent, simulationId, tenantId);
+    const isOwn = isMadeBy(deps.simulations.entries, agent, simulationId, tenantId);
     const isOfRun = CELL_TOOLS.includes(tool);
     const ask: Ask = (id, asked) => {
       // What the token of a run may do is checked by its place.
@@ -174,8 +174,8 @@ async function placeOf(
   if (id === undefined || SIMULATION_ARGUMENT in inputSchema.properties) return caller;
   if (id === caller.principal.simulationId) return caller;
   const { tenantId } = caller.principal;
-  const isOwn = typeof id === 'string' && isMadeBy(simulations, agent, id, tenantId);
-  const simulation = isOwn ? await simulations.find(id, tenantId) : undefined;
+  const isOwn = typeof id === 'string' && isMadeBy(simulations.entries, agent, id, tenantId);
+  const simulation = isOwn ? await simulations.directory.find(id, tenantId) : undefined;
   if (simulation === undefined || simulation.isOutOfService) throw new Refused(SIMULATION_NOT_FOUND);
   return { ...caller, simulation, principal: { ...caller.principal, simulationId: simulation.id } };
 }

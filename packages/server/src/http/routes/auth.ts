@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SCOPES_OF_LEVELS } from '../agents/levels.js';
 import { refuse } from '../answer.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { issueToken, lineageOf, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';

@@ -9,7 +9,8 @@ import {
   TooManyComparisons,
 } from '../../engine/comparisons/comparisons.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/directory/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
+import { MAIN, MARKET, mainOf } from '../../engine/values/cell-names.js';
 import { isMadeBy } from '../admission.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';
@@ -47,7 +48,7 @@ export function comparisonHandlers(
   const find = ({ agent, tenantId }: Principal, id: string): Comparison | Answer => {
     const found = comparisons.find(id, tenantId);
     if (found === undefined) return COMPARISON_NOT_FOUND;
-    const isSeen = agent === undefined || isMadeBy(simulations, agent, found.simulationId, tenantId);
+    const isSeen = agent === undefined || isMadeBy(simulations.entries, agent, found.simulationId, tenantId);
     return isSeen ? found : COMPARISON_NOT_FOUND;
   };
   return {
@@ -55,13 +56,13 @@ export function comparisonHandlers(
       const { tenantId, agent, scopes } = principal;
       const { simulationId } = params;
       if (!scopes.has('read')) return NO_READ;
-      if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
+      if (agent !== undefined && !isMadeBy(simulations.entries, agent, simulationId, tenantId))
         return SIMULATION_NOT_FOUND;
       const place = places.placeOf(simulationId);
-      if (place !== undefined && simulations.info(simulationId, tenantId) !== undefined)
+      if (place !== undefined && simulations.entries.info(simulationId, tenantId) !== undefined)
         return place.isOver ? OF_A_COMPETITION : notOverYet(place);
-      const base = simulations.comparedAs(simulationId, tenantId);
-      const simulation = base && (await simulations.find(simulationId, tenantId));
+      const base = simulations.entries.comparedAs(simulationId, tenantId);
+      const simulation = base && (await simulations.directory.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
       // The history that a comparison repeats must be durable.
       await simulation.read([principal], () => undefined);

@@ -3,7 +3,8 @@ import type { CompetitionRefused as Refused } from '../../competitions/errors.js
 import { CompetitionRefused } from '../../competitions/errors.js';
 import type { Competitions, KeptCompetition, Status, Viewer } from '../../competitions/competitions.js';
 import type { Board } from '../../competitions/running-competition.js';
-import { NoLiveSource, NotRecorded } from '../../engine/directory/simulations.js';
+import { NotRecorded } from '../../engine/directory/creation.js';
+import { NoLiveSource } from '../../engine/directory/shared-dependencies.js';
 import { NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';

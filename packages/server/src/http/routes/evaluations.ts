@@ -71,14 +71,14 @@ export function evaluationHandlers(
       ...(named !== undefined && { scenarios: named.scenarios }),
     } as unknown as EvaluationDefinition;
     const isRecorded = definition.scenarios.some(({ market }) => market['feed'] === 'replay');
-    const recording = isRecorded ? await simulations.recordingDigest() : undefined;
+    const recording = isRecorded ? await simulations.creation.recordingDigest() : undefined;
     if (isRecorded && recording === undefined)
       return refuse(400, ['scenarios must not replay: this server has no recording']);
     const terms = evaluationTerms(definition, recording, clockMs(), brokers);
     if ('digest' in terms) {
       for (const { market, mask: parts } of terms.settings)
         if (market.feed === 'replay')
-          await simulations.check({
+          await simulations.creation.check({
             ...market,
             ...(parts !== undefined && { hides: { parts, key: ANY_KEY } }),
           });
@@ -316,8 +316,8 @@ export function evaluationHandlers(
     const scenario = definition.scenarios[note.scenario];
     const settingsOfCell = kept.note.settings[note.scenario];
     const shownRules = scenario?.rules as unknown as CompetitionRules;
-    const symbols = simulations.inMemory(note.id, kept.note.owner)?.brokerage.state.competition?.terms.rules
-      .symbols;
+    const symbols = simulations.directory.inMemory(note.id, kept.note.owner)?.brokerage.state.competition
+      ?.terms.rules.symbols;
     const isMasked = settingsOfCell?.mask !== undefined;
     const instructions = scenario && instructionsOf(scenario);
     const { callLimit, reveal } = definition;

@@ -4,7 +4,7 @@ import type { FixtureBody } from '@sandpit/protocol';
 import { FixtureRefused, FixtureRun } from '../../fixtures/fixture-run.js';
 import { type FixtureName, FIXTURES, isEmpty } from '../../fixtures/fixtures.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import type { PendingAnswer } from '../idempotency.js';

@@ -3,7 +3,7 @@ import type { Invitation, InvitationBody, Member, Tier } from '@sandpit/protocol
 import type { FastifyRequest } from 'fastify';
 import { inParallel } from '../../cluster/in-parallel.js';
 import type { Competitions } from '../../competitions/competitions.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { InvitationRefused } from '../../invitations/errors.js';
 import { type Invitations, joinKeyOf } from '../../invitations/invitations.js';
 import type { InvitationNote, InvitationTerms, MemberNote } from '../../invitations/notes.js';

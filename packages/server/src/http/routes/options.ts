@@ -54,7 +54,10 @@ export const optionHandlers: OptionHandlers = {
     );
     if (!('contracts' in chain)) return chain;
     const { expiration, price, contracts } = chain;
-    const shown = await mapInSlices(contracts, (listed) => chainContract(simulation, listed, chain.at));
+    const volumeOf = await simulation.feed.contractVolumes?.(chain.at);
+    const shown = await mapInSlices(contracts, (listed) =>
+      chainContract(simulation, listed, chain.at, volumeOf?.(listed.contract.symbol)),
+    );
     return {
       underlying,
       ...(price !== undefined && { underlyingPrice: priceNumber(price) }),
@@ -156,6 +159,7 @@ function chainContract(
   { feed }: Simulation,
   { contract, quote: known, conditions, model }: ListedContract,
   at: Instant,
+  volume: number | undefined,
 ): OptionChainContract {
   const { symbol, optionType, strike, expiration, multiplier, style, settlement } = contract;
   const quote = feed.quoteAt(symbol, at) ?? known;
@@ -178,6 +182,7 @@ function chainContract(
     ...(bidSize !== undefined && { bidSize: quantityNumber(bidSize) }),
     ...(askSize !== undefined && { askSize: quantityNumber(askSize) }),
     ...(last !== undefined && { last: priceNumber(last) }),
+    ...(volume !== undefined && { volume }),
     ...(openInterest !== undefined && { openInterest }),
     ...(figures !== false && {
       ...(figures.impliedVolatility !== undefined && {

@@ -33,7 +33,7 @@ export function serverHandlers(deps: ServerDeps): Pick<Handlers, 'getServer' | '
     async getServer() {
       const nowMs = performance.now();
       const recent = deps.recent.figures(nowMs);
-      const { count, openOrders } = await simulations.figures();
+      const { count, openOrders } = await simulations.directory.figures();
       const memory = process.memoryUsage();
       const disk =
         dataDir === undefined
@@ -56,7 +56,7 @@ export function serverHandlers(deps: ServerDeps): Pick<Handlers, 'getServer' | '
           all: store.registry.simulations().filter(({ tenantId }) => tenantId !== null).length,
           inMemory: count,
           openOrders,
-          outOfService: simulations.outOfService().length,
+          outOfService: simulations.outOfService.list().length,
         },
         memory: { residentBytes: memory.rss, heapBytes: memory.heapUsed },
         ...(disk !== undefined && { disk: { dataBytes: disk[0], freeBytes: disk[1] } }),

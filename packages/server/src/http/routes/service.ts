@@ -76,7 +76,7 @@ export class Health {
     const { status } = store.history.health();
     const aheadMs = Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs())));
     const feed = this.feed();
-    const broken = simulations.outOfService();
+    const broken = simulations.outOfService.list();
     return [
       ...broken.slice(0, MOST_NAMED).map(([id, reason]) => `simulation ${id} is out of service: ${reason}`),
       ...(broken.length > MOST_NAMED

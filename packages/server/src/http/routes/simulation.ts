@@ -12,7 +12,7 @@ import {
 } from '@sandpit/core';
 import { ClockRefused } from '../../engine/clocks/clock.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { mapInSlices, Slice } from '../../engine/scheduling/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { isLive } from '../../feeds/live-feed.js';

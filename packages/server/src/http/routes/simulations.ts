@@ -7,17 +7,13 @@ import type { Competitions } from '../../competitions/competitions.js';
 import { ImportTooLarge } from '../../engine/transfers/import-folder.js';
 import { TooManyImports } from '../../engine/transfers/imports.js';
 import { ImportRefused } from '../../engine/transfers/import-refused.js';
-import {
-  MAIN,
-  mainOf,
-  NoLiveSource,
-  NotRecorded,
-  type SimulationConfig,
-  type SimulationInfo,
-  TooDeep,
-  TooManyLists,
-  TooManySimulations,
-} from '../../engine/directory/simulations.js';
+import type { SimulationConfig } from '../../engine/configuration/simulation-config.js';
+import { NotRecorded, TooManySimulations } from '../../engine/directory/creation.js';
+import { TooManyLists } from '../../engine/directory/entries.js';
+import type { SimulationInfo } from '../../engine/directory/entries.js';
+import { TooDeep } from '../../engine/directory/forking.js';
+import { NoLiveSource } from '../../engine/directory/shared-dependencies.js';
+import { MAIN, mainOf } from '../../engine/values/cell-names.js';
 import { datesOf, NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import { NoSuchPoint } from '../../engine/forks/fork-points.js';
@@ -84,7 +80,7 @@ export function simulationsHandlers(
     const place = places.placeOf(simulationId);
     return place?.isOver === false ? notOverYet(place) : undefined;
   };
-  simulations.onRemoved = async (simulationId) => {
+  simulations.directory.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
     // The key pairs are invalid even if this write fails.
@@ -99,7 +95,7 @@ export function simulationsHandlers(
       if (inUse !== undefined) return inUse;
       const allowed = allowedFor(tier, settings);
       const simulation = await unlessRefused(
-        simulations.create(
+        simulations.creation.create(
           tenantId,
           { ...simulationConfigOf(body, clockMs()), ...(agent !== undefined && { madeBy: agent.agentId }) },
           allowed,
@@ -109,7 +105,7 @@ export function simulationsHandlers(
       );
       if (simulation instanceof Answer) return simulation;
       if (simulation.isEphemeral) pending?.endWith(simulation.id);
-      const info = simulations.info(simulation.id, tenantId);
+      const info = simulations.entries.info(simulation.id, tenantId);
       if (info === undefined) return SIMULATION_NOT_FOUND;
       return simulationOf(info, { now: simulation.now(), isOwner: isOwner(principal) });
     },
@@ -117,7 +113,7 @@ export function simulationsHandlers(
     createSimulationToken({ principal, params }) {
       const { simulationId } = params;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      const info = seenBy(principal, simulations.info(simulationId, principal.tenantId));
+      const info = seenBy(principal, simulations.entries.info(simulationId, principal.tenantId));
       if (info === undefined) return SIMULATION_NOT_FOUND;
       // The organizer must not trade for an entrant.
       const place = places.placeOf(simulationId);
@@ -127,7 +123,7 @@ export function simulationsHandlers(
 
     listSimulations: ({ principal, query }) =>
       pageOfAll(
-        simulations
+        simulations.entries
           .list(principal.tenantId)
           .filter((info) => seenBy(principal, info) !== undefined)
           .toReversed(),
@@ -142,7 +138,7 @@ export function simulationsHandlers(
       // The name of an entry may have been erased since.
       const name = competitions.entryIn(simulationId)?.entry.displayName;
       const look = (): SimulationInfo | undefined => {
-        const info = seenBy(principal, simulations.info(simulationId, tenantId));
+        const info = seenBy(principal, simulations.entries.info(simulationId, tenantId));
         return info && name !== undefined ? { ...info, config: { ...info.config, name } } : info;
       };
       const found = look();
@@ -150,7 +146,9 @@ export function simulationsHandlers(
       // An import can complete during this read: the status read first decides if the simulation is opened.
       if (!canOpen(found)) return simulationOf(found, { isOwner: isOwner(principal) });
       const simulation = await (
-        simulationId === MAIN ? Promise.resolve(simulations.market) : simulations.find(simulationId, tenantId)
+        simulationId === MAIN
+          ? Promise.resolve(simulations.market)
+          : simulations.directory.find(simulationId, tenantId)
       ).catch((error: unknown) => {
         if (look()?.brokenBy === undefined) throw error;
         return undefined;
@@ -163,11 +161,11 @@ export function simulationsHandlers(
 
     async getSimulationMask({ principal, params: { simulationId } }) {
       const { tenantId } = principal;
-      const config = seenBy(principal, simulations.info(simulationId, tenantId))?.config;
+      const config = seenBy(principal, simulations.entries.info(simulationId, tenantId))?.config;
       if (config?.mask === undefined || !isOwner(principal)) return SIMULATION_NOT_FOUND;
       const { weeks, symbols, prices } = config.mask;
       const dates = datesOf(config.mask);
-      const key = (await simulations.find(simulationId, tenantId))?.feed.mask?.key;
+      const key = (await simulations.directory.find(simulationId, tenantId))?.feed.mask?.key;
       if (key === undefined) return SIMULATION_NOT_FOUND;
       return { simulationId, symbols, dates, prices, weeks, instruments: [...key] };
     },
@@ -176,11 +174,12 @@ export function simulationsHandlers(
       const { simulationId } = call.params;
       const { tenantId } = call.principal;
       if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
-      const info = seenBy(call.principal, simulations.info(simulationId, tenantId));
+      const info = seenBy(call.principal, simulations.entries.info(simulationId, tenantId));
       if (info?.config.mask !== undefined && !isOwner(call.principal)) return SIMULATION_NOT_FOUND;
       const running = info && stillRunning(simulationId);
       if (running !== undefined) return running;
-      const pieces = info === undefined ? undefined : await simulations.export(simulationId, tenantId);
+      const pieces =
+        info === undefined ? undefined : await simulations.transfers.export(simulationId, tenantId);
       return pieces === undefined ? SIMULATION_NOT_FOUND : sendPieces(call, pieces);
     },
 
@@ -195,7 +194,7 @@ export function simulationsHandlers(
       };
       const limits = { allowed, mostBytes: settings.importMaxBytes, check };
       const imported = await unlessRefused(
-        simulations.import(tenantId, arriving(request, request.body), limits, agent?.agentId),
+        simulations.transfers.import(tenantId, arriving(request, request.body), limits, agent?.agentId),
         tier,
         allowed,
       );
@@ -208,13 +207,13 @@ export function simulationsHandlers(
     async deleteSimulation({ principal, params }) {
       const { simulationId } = params;
       if (simulationId === MAIN) return MAIN_STAYS;
-      if (seenBy(principal, simulations.info(simulationId, principal.tenantId)) === undefined)
+      if (seenBy(principal, simulations.entries.info(simulationId, principal.tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
       const running = stillRunning(simulationId);
       if (running !== undefined) return running;
       const place = places.placeOf(simulationId);
       if (place !== undefined) return place.role === 'CELL' ? GOES_WITH_EVALUATION : GOES_WITH_COMPETITION;
-      const removed = await simulations.remove(simulationId, principal.tenantId);
+      const removed = await simulations.directory.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       return { simulationId, message: 'Simulation deleted' };
     },
@@ -222,12 +221,12 @@ export function simulationsHandlers(
     async takeSnapshot({ principal, params, body }) {
       const { simulationId } = params;
       const { tenantId } = principal;
-      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+      if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
       const running = stillRunning(simulationId);
       if (running !== undefined) return running;
       try {
-        const taken = await simulations.takeSnapshot(simulationId, tenantId, body.name);
+        const taken = await simulations.forking.takeSnapshot(simulationId, tenantId, body.name);
         return taken === undefined ? SIMULATION_NOT_FOUND : snapshotOf(simulationId, taken);
       } catch (error) {
         if (error instanceof SnapshotNameTaken)
@@ -241,7 +240,7 @@ export function simulationsHandlers(
     listSnapshots({ principal, params, query }) {
       const { simulationId } = params;
       const { tenantId } = principal;
-      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+      if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
       return pageOfAll(
         simulations.snapshots.of(storedId(simulationId, tenantId)).toReversed(),
@@ -254,7 +253,7 @@ export function simulationsHandlers(
     async deleteSnapshot({ principal, params }) {
       const { simulationId, snapshotId } = params;
       const { tenantId } = principal;
-      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+      if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
       const removed = await simulations.snapshots.remove(storedId(simulationId, tenantId), snapshotId);
       return removed ? { snapshotId, message: 'Snapshot deleted' } : SNAPSHOT_NOT_FOUND;
@@ -264,7 +263,7 @@ export function simulationsHandlers(
       const { simulationId } = params;
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      const parent = forkedBy(principal, simulations.info(simulationId, tenantId));
+      const parent = forkedBy(principal, simulations.entries.info(simulationId, tenantId));
       if (parent === undefined) return SIMULATION_NOT_FOUND;
       const running = stillRunning(simulationId);
       if (running !== undefined) return running;
@@ -277,13 +276,13 @@ export function simulationsHandlers(
       };
       try {
         const forked = await unlessRefused(
-          simulations.fork(simulationId, tenantId, wanted, allowed),
+          simulations.forking.fork(simulationId, tenantId, wanted, allowed),
           tier,
           allowed,
         );
         if (forked instanceof Answer) return forked;
         if (forked?.simulation.isEphemeral === true) pending?.endWith(forked.simulation.id);
-        const info = forked && simulations.info(forked.simulation.id, tenantId);
+        const info = forked && simulations.entries.info(forked.simulation.id, tenantId);
         if (info === undefined) return SIMULATION_NOT_FOUND;
         const shown = simulationOf(info, { now: forked?.simulation.now(), isOwner: isOwner(principal) });
         return { ...shown, stateHash: forked?.stateHash ?? '' };

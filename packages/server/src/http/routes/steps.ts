@@ -3,7 +3,8 @@ import { type Command, isOrderEvent, type Portfolio, pushProblem } from '@sandpi
 import type { OrderStatus, OrderUpdate, Scope, StepBody, StepResult } from '@sandpit/protocol';
 import { orderAtHand } from '../../engine/simulation/past-orders.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN, type Simulations } from '../../engine/directory/simulations.js';
+import type { Simulations } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import type { Step } from '../../engine/simulation/step.js';
 import { TenantTurns, type Turn } from '../../engine/scheduling/tenant-turns.js';
 import { EphemeralFull } from '../../store/ephemeral-cells.js';
@@ -208,9 +209,9 @@ async function found(
   simulationId: string,
 ): Promise<Simulation | Answer> {
   if (simulationId === MAIN) return NOT_STEPPED;
-  if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
+  if (agent !== undefined && !isMadeBy(simulations.entries, agent, simulationId, tenantId))
     return SIMULATION_NOT_FOUND;
-  const simulation = await simulations.find(simulationId, tenantId);
+  const simulation = await simulations.directory.find(simulationId, tenantId);
   if (simulation === undefined) return SIMULATION_NOT_FOUND;
   return simulation.isOutOfService ? SERVICE_UNAVAILABLE : simulation;
 }

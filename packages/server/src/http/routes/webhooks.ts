@@ -1,5 +1,5 @@
 import type { DeliveryAttempt, StoredDelivery, StoredWebhook } from '../../store/webhooks.js';
-import type { Simulations } from '../../engine/directory/simulations.js';
+import type { SimulationEntries } from '../../engine/directory/entries.js';
 import { AddressRefused, webhookUrlProblem } from '../../webhooks/addresses.js';
 import { EVERY_SIMULATION, TooManyWebhooks, WebhookConflict } from '../../webhooks/webhooks.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';
@@ -25,7 +25,7 @@ const WEBHOOK_NOT_FOUND = refuse(404, 'Webhook not found');
 const DELIVERY_NOT_FOUND = refuse(404, 'Delivery not found');
 
 /** Webhooks of a tenant (D191). */
-export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): WebhookHandlers {
+export function webhookHandlers(webhooks: Webhooks, entries: SimulationEntries): WebhookHandlers {
   /** Reason why a webhook cannot have this URL or simulation; undefined if it can. */
   const refusalOf = async (
     tenantId: string,
@@ -38,9 +38,9 @@ export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): W
     const isKnown =
       simulationId === undefined ||
       simulationId === EVERY_SIMULATION ||
-      simulations.info(simulationId, tenantId) !== undefined;
+      entries.info(simulationId, tenantId) !== undefined;
     if (!isKnown) return SIMULATION_NOT_FOUND;
-    if (simulationId !== undefined && simulations.info(simulationId, tenantId)?.config.ephemeral === true)
+    if (simulationId !== undefined && entries.info(simulationId, tenantId)?.config.ephemeral === true)
       return refuse(400, ['simulationId must not name an ephemeral simulation']);
     if (url === undefined) return undefined;
     try {

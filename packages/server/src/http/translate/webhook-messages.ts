@@ -14,7 +14,7 @@ import type { OrderTransition, WebhookEvent } from '@sandpit/protocol';
 import { orderNow, PastOrders, withRows } from '../../engine/simulation/past-orders.js';
 import { payloadOf } from '../../engine/records/record-text.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { MAIN } from '../../engine/directory/simulations.js';
+import { MAIN } from '../../engine/values/cell-names.js';
 import type { ListItem } from '../../store/history.js';
 import { EventIds, positionAt } from '../stream/position.js';
 import type { StreamPosition } from '../../store/stream-position.js';

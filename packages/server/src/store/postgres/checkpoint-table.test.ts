@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { mainOf } from '../../engine/directory/simulations.js';
+import { mainOf } from '../../engine/values/cell-names.js';
 import { openTestPortfolio, startSimulations, TENANT } from '../../testing/simulations.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { checkpointContract } from '../checkpoints.contract.js';

@@ -4,7 +4,7 @@ import { Price, Quantity } from '@sandpit/core';
 import type { Command, OrderRequest } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { standbyFrom } from '../../engine/recovery/checkpoint.js';
-import { mainOf } from '../../engine/directory/simulations.js';
+import { mainOf } from '../../engine/values/cell-names.js';
 import type { Simulations } from '../../engine/directory/simulations.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { OLDER_WEBHOOK_TABLES } from '../../testing/older-webhook-tables.js';
@@ -268,7 +268,7 @@ describe('A fork of 10,000 orders with ten open ones', () => {
       orders(OPEN, { orderType: 'LIMIT', limitPrice: Price.of('90'), timeInForce: 'GTC' }),
     );
     await expect.poll(() => total(main, portfolioId), SOON).toBe(ORDERS + OPEN);
-    const fork = await simulations.fork('main', TENANT, { clock: 'manual', speed: 1 });
+    const fork = await simulations.forking.fork('main', TENANT, { clock: 'manual', speed: 1 });
     if (fork === undefined) throw new Error('There is no parent');
     const { simulation } = fork;
     await expect.poll(() => total(simulation, portfolioId), SOON).toBe(ORDERS + OPEN);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../../engine/simulation/simulation.js';
-import { mainOf } from '../../../engine/directory/simulations.js';
+import { mainOf } from '../../../engine/values/cell-names.js';
 import type { Simulations } from '../../../engine/directory/simulations.js';
 import {
   BY,
@@ -193,7 +193,7 @@ describe('Checkpoints of the embedded store', () => {
   it('of a snapshot are deleted with it, and are not made if it is removed before', async () => {
     const { directory, store, main } = await withCheckpoints();
     const { simulations } = opened.at(-1)!;
-    const take = async () => (await simulations.takeSnapshot('main', TENANT))!;
+    const take = async () => (await simulations.forking.takeSnapshot('main', TENANT))!;
     const kept = await take();
     await store.checkpoints.make(MAIN);
     expect(readdirSync(folderOf(directory))).toContain('2-6.kept.jsonl');
@@ -216,13 +216,13 @@ describe('Checkpoints of the embedded store', () => {
     writeFileSync(join(folderOf(directory), '99-6.jsonl'), '{');
     const { simulations } = opened.at(-1)!;
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
-    const mine = await simulations.create('tenant-1', wanted);
+    const mine = await simulations.creation.create('tenant-1', wanted);
     await openTestPortfolio(mine);
     await store.checkpoints.make(mine.id);
     expect(readdirSync(folderOf(directory))).toContain('3-1.jsonl');
     await openTestPortfolio(mine);
     const making = store.checkpoints.make(mine.id);
-    await simulations.remove(mine.id, 'tenant-1');
+    await simulations.directory.remove(mine.id, 'tenant-1');
     await making.catch(() => 0);
     await closeAll();
     await start(directory);

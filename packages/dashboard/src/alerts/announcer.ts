@@ -5,10 +5,10 @@ import type { Broker } from '../broker.ts';
 import { price, quantity } from '../format.ts';
 import { whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
-import { headingOf } from '../trade/strategy.ts';
+import { headingOf } from '../strategy.ts';
 import { announce } from '../ui/toaster.tsx';
-import { isTold } from '../alerts/alert-memory.ts';
-import { followOrders, type OrderEvent } from './order-feed.ts';
+import { isTold } from './alert-memory.ts';
+import { followOrders, type OrderEvent } from '../live/order-feed.ts';
 
 /** Follows the orders of a broker while a page is open. */
 export function useAnnouncements(broker: Broker): void {

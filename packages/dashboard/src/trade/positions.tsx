@@ -7,8 +7,8 @@ import { contractText, optionNamed } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
-import { RollDialog } from '../trade/roll.tsx';
-import { closingTicket } from '../trade/strategy.ts';
+import { RollDialog } from './roll.tsx';
+import { closingTicket } from '../strategy.ts';
 import { Strategies } from './strategies.tsx';
 
 export function Positions({

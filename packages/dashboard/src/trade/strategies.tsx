@@ -9,8 +9,8 @@ import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
-import { RollDialog } from '../trade/roll.tsx';
-import { closingTicket, headingOf, nameOf, termsOf } from '../trade/strategy.ts';
+import { RollDialog } from './roll.tsx';
+import { closingTicket, headingOf, nameOf, termsOf } from '../strategy.ts';
 
 export type Group = Requirements['groups'][number];
 

@@ -2,7 +2,7 @@
 import { AnswerError } from '@sandpit/client';
 import type { Instrument, Order } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';
-import { portfoliosOf } from '../parts/portfolio-choice.tsx';
+import { portfoliosOf } from './portfolio-choice.tsx';
 import { hrefOf } from '../route.ts';
 
 export interface Hit {

@@ -10,12 +10,12 @@ import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
 import { allTokens, forgetAllTokens, forgetToken, MAIN, tokenFor } from '../session.ts';
-import { ThemeMenu } from '../shell/theme-menu.tsx';
+import { ThemeMenu } from './theme-menu.tsx';
 import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
-import { useClockMoves } from '../time/clock-moves.ts';
+import { useClockMoves } from '../clock-moves.ts';
 import { TimeStrip } from '../time/strip.tsx';
-import { FeedTag } from './live-source.tsx';
-import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
+import { FeedTag } from '../parts/live-source.tsx';
+import { REFUSED, sentenceOf, UNREACHABLE } from '../parts/notice.tsx';
 
 interface ClockStatus {
   readonly hours: MarketHours;

@@ -1,7 +1,7 @@
 /** Names of strategies, and the orders that close or roll positions. */
 import type { Leg, OptionChainContract, PositionIntent, Strategy } from '@sandpit/protocol';
-import { shortDateText } from '../format.ts';
-import { type OptionName, optionNamed, textOfLegs } from '../option-legs.ts';
+import { shortDateText } from './format.ts';
+import { type OptionName, optionNamed, textOfLegs } from './option-legs.ts';
 
 export interface NamedStrategy {
   readonly title: string;
