@@ -9,15 +9,13 @@ import type { SimulationEntries } from '../engine/directory/entries.js';
 import type { Simulations } from '../engine/directory/simulations.js';
 import { MAIN } from '../engine/values/cell-names.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
-import { addressOf, networkOf } from './cluster/client-address.js';
-import type { Effect } from './cluster/request-tenant.js';
+import { addressOf, networkOf } from './client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal, type Places } from './competition-doors.js';
 import type { RecordingsInUse } from './recordings-in-use.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';
 import { RateLimits, type SlidingWindow } from './rate-limit.js';
-import type { Health } from './routes/service.js';
 import type { HttpDeps } from './settings.js';
 import type { Tickets } from './tickets.js';
 
@@ -58,7 +56,7 @@ export class Admission {
   readonly #authenticator: Authenticator;
   readonly #limits = new RateLimits();
   readonly #tickets: Tickets;
-  readonly #health: Health;
+  readonly #health: { readonly isDraining: boolean };
   readonly #places: Places;
   readonly #recordings: RecordingsInUse;
   readonly #onAdmitted: (principal: Principal) => void;
@@ -67,7 +65,7 @@ export class Admission {
   constructor(
     deps: HttpDeps,
     tickets: Tickets,
-    health: Health,
+    health: { readonly isDraining: boolean },
     places: Places,
     recordings: RecordingsInUse,
     onAdmitted: (principal: Principal) => void,
@@ -262,6 +260,9 @@ export class Admission {
 /** Operations that need the `main` of a tenant, which is stored from then on. A follower of a `main` gets its first order as well. */
 const needsMain = (id: OperationId | typeof MCP, scope: Scope | undefined): boolean =>
   id === MCP || scope !== 'read' || (isOfSimulation(id) && 'events' in routes[id]);
+
+/** `stores` something, `reads` what the market shows, or is refused on any node. */
+export type Effect = 'stores' | 'reads' | 'refused';
 
 /** Effect of a request of a tenant that has no data, not even a `main`. `id`: absent = a route of a dialect or of the tools. */
 export function effectWithoutData(principal: Principal, id: OperationId | undefined): Effect {

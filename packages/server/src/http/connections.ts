@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { Socket } from 'node:net';
-import { isLoopbackAddress, networkOf, noteProxied } from './cluster/client-address.js';
+import { isLoopbackAddress, networkOf, noteProxied } from './client-address.js';
 
 const MOST_OF_ADDRESS = 4000;
 

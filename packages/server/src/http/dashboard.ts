@@ -7,7 +7,7 @@ import type { Access } from '../access/access.js';
 import { InvitationRefused } from '../invitations/errors.js';
 import type { Invitations } from '../invitations/invitations.js';
 import type { Authenticator } from './auth.js';
-import { addressOf, isLoopbackAddress } from './cluster/client-address.js';
+import { addressOf, isLoopbackAddress } from './client-address.js';
 import { cookieOf, tokenIn } from './dashboard-session.js';
 import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';

@@ -12,7 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { Answer, INTERNAL_ERROR, refuse, refuseCoded, SERVICE_UNAVAILABLE } from './answer.js';
-import { headOf } from './dialects/heads.js';
+import { headOf } from './heads.js';
 import { hangUp, reply as sendAnswer, send } from './reply.js';
 import { StreamFault } from './stream/stream-fault.js';
 import { lengthMs } from './translate/instants.js';

@@ -8,7 +8,7 @@ import { LONG_WORK } from '../engine/scheduling/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { EphemeralFull } from '../store/ephemeral-cells.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
-import { addressOf } from './cluster/client-address.js';
+import { addressOf } from './client-address.js';
 import { RefusedBody, UNSUPPORTED_TYPE } from './bodies/refused-body.js';
 import { type HttpErrorStatus, type Route, routes, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';

@@ -1,12 +1,19 @@
-import { Instant, isLongAsOsi, type TradingDate } from '@sandpit/core';
+import { Instant, isLongAsOsi } from '@sandpit/core';
+import type { Calendar, TradingDate } from '@sandpit/core';
 import { type BarWindow, latestRegularSession, MINUTE_MS } from '../bar-window.js';
-import type { ReplayArchive } from './archive.js';
-import type { ScannedFile } from './file-scan.js';
+import type { ScannedFile, SymbolFacts } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
 import { symbolOf, tickOf, tradeRowOf } from './rows.js';
 
 /** Sessions whose volumes are held: simulations of one archive are often at different days. */
 const SESSIONS_HELD = 4;
+
+/** Parts of an archive from which volumes are read. */
+interface VolumeSource {
+  readonly calendar: Calendar;
+  readonly files: readonly ScannedFile[];
+  readonly facts: ReadonlyMap<string, SymbolFacts>;
+}
 
 /** Contracts traded since the open, at the ends of the minutes with trades, in the order of time. */
 interface RunningVolume {
@@ -19,10 +26,10 @@ interface RunningVolume {
  * grows with the minutes that have trades, of the latest sessions that were asked for.
  */
 export class ContractVolumes {
-  readonly #archive: ReplayArchive;
+  readonly #archive: VolumeSource;
   readonly #sessions = new Map<TradingDate, Promise<ReadonlyMap<string, RunningVolume>>>();
 
-  constructor(archive: ReplayArchive) {
+  constructor(archive: VolumeSource) {
     this.#archive = archive;
   }
 

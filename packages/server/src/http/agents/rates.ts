@@ -5,7 +5,7 @@
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
-import { ownOpenOrder } from '../routes/owned.js';
+import { ownOpenOrder } from '../owned.js';
 import { agesOfOrders } from './recent-orders.js';
 
 const MINUTE_MS = 60_000;

@@ -18,7 +18,7 @@ import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 import type { History } from '../../store/history.js';
 import type { JournalRecord } from '../../store/journal.js';
 import { quotesBy } from '../../store/history/collect-rows.js';
-import { pushedMarks, type QuoteThen, quotesThen, symbolsIn } from '../routes/equity-curve.js';
+import { pushedMarks, type QuoteThen, quotesThen, symbolsIn } from './equity-curve.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -4,8 +4,8 @@ import { type Bar, type Calendar, canonicalSymbol, Instant, isDividend, splitOf 
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { Answer, refuse } from '../answer.js';
-import { pushedMarks } from '../routes/equity-curve.js';
-import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned.js';
+import { pushedMarks } from './equity-curve.js';
+import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../owned.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber, priceNumber } from '../translate/numbers.js';
 import type { Analytics } from './analytics.js';

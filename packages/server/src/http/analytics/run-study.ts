@@ -15,6 +15,7 @@ import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
 import { payloadOf } from '../../engine/records/record-text.js';
 import { Slice } from '../../engine/scheduling/slice.js';
 import { reportPage } from '../report/report.js';
+import type { PortfolioPerformance } from '../report/report.js';
 import { isoOfMs } from '../translate/instants.js';
 import { itemsIn } from '../translate/pages.js';
 import { cents, equityPoints, pointsIn } from './equity-points.js';
@@ -23,14 +24,7 @@ import { lastSeqBefore } from './market-tape.js';
 import { type MeasuredPart, measureOrders } from './measure-orders.js';
 import type { PortfolioBook } from './portfolio-book.js';
 import type { Close, PortfolioRecord, ReportedAccount } from './portfolio-record.js';
-import type {
-  AnswerOf,
-  PeriodInput,
-  PortfolioPerformance,
-  QuestionOf,
-  StudyName,
-  TripFilter,
-} from './study.js';
+import type { AnswerOf, PeriodInput, QuestionOf, StudyName, TripFilter } from './study.js';
 import { bookOf, type StudyContext } from './study-context.js';
 import { formLines, gainsPage, lotsPage, openLots } from './tax-studies.js';
 

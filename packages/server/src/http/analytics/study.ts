@@ -1,11 +1,9 @@
 /** Studies: analytics that read a whole journal, in a thread of their own if the store can be read there. */
 import type {
   BenchmarkClose,
-  EquityPoint,
   ExecutionQuality,
   LotMethod,
   Performance,
-  RoundTrip,
   TaxSplit,
   Term,
   TotalsByTerm,
@@ -80,17 +78,6 @@ export interface PeriodInput {
 export interface Valued {
   readonly at: number;
   readonly equity: number;
-}
-
-/** The performance of a period, and its inputs. */
-export interface PortfolioPerformance {
-  readonly performance: Performance;
-  readonly from: number;
-  readonly to: number;
-  readonly points: readonly EquityPoint[];
-  /** Round trips closed in the period. */
-  readonly trips: readonly RoundTrip[];
-  readonly periodsPerYear: number;
 }
 
 interface ReportWords {

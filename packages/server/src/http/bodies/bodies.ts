@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { rateLimited } from '../answer.js';
 import { countedAs } from '../auth.js';
-import { addressOf, isLoopbackAddress, networkOf } from '../cluster/client-address.js';
+import { addressOf, isLoopbackAddress, networkOf } from '../client-address.js';
 import { ByteLimits, type SlidingWindow } from '../rate-limit.js';
 import { ArrivingBody } from './arriving-body.js';
 import { type BodyPlan, mostJson, parseLong, parseShort, PLAIN_BODY } from './body-plan.js';

@@ -14,7 +14,7 @@ import { execute } from '../../testing/database-copies.js';
 import { gate } from '../../testing/gate.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { refuse } from '../answer.js';
-import { addressOf } from './client-address.js';
+import { addressOf } from '../client-address.js';
 import { UNDER_WAY } from '../idempotency.js';
 import { NOT_OWNER, REFUSED } from './forwarding.js';
 import { Gateway } from './gateway.js';

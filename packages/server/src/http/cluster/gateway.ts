@@ -15,7 +15,7 @@ import type { ClusterNode } from '../../store/ownership.js';
 import { UNDER_WAY } from '../idempotency.js';
 import { hasBody, SECURITY_HEADERS } from '../reply.js';
 import { allowUpload, endUpload } from '../client-error.js';
-import { clientOf, forwardedFor, isForwarded, noteClient } from './client-address.js';
+import { clientOf, forwardedFor, isForwarded, noteClient } from '../client-address.js';
 import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
 import type { HeldAnswer, Outcome, Outgoing } from './forwarding.js';

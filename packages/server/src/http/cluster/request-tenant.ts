@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Dialect } from '@sandpit/dialect-port';
 import { MARKET_TENANT } from '../../store/ownership.js';
+import type { Effect } from '../admission.js';
 import type { Principal } from '../auth.js';
-import { headOf } from '../dialects/heads.js';
+import { headOf } from '../heads.js';
 import { tenantOfSession } from '../dialects/sessions.js';
 
 /** The requester, as far as needed to find the node that serves it. */
@@ -14,9 +15,6 @@ export interface Asker {
   /** Absent = that of a key pair, whose tenant has data. */
   readonly principal?: Principal;
 }
-
-/** Effect of a request of a tenant that has no data: `stores` some, `reads` what the market shows, or is refused on any node. */
-export type Effect = 'stores' | 'reads' | 'refused';
 
 /** Resolve credentials to a tenant. Each returns undefined for invalid credentials: this node refuses them itself. */
 export interface Askers {

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { bytesOf, tell } from '../dialects/sockets.js';
 import type { PendingLogin, SocketMessage } from '../dialects/sockets.js';
-import { clientOf } from './client-address.js';
+import { clientOf } from '../client-address.js';
 import { digestOf, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
 

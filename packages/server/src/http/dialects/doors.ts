@@ -22,7 +22,7 @@ import { send } from '../reply.js';
 import { Connection } from '../stream/connection.js';
 import type { Streams } from '../stream/streams.js';
 import { type Admitted, Entry, type EntryDeps } from './entry.js';
-import { headOf } from './heads.js';
+import { headOf } from '../heads.js';
 import type { Placement } from './ports.js';
 import type { Sockets } from './sockets.js';
 import { TUNNEL, tunnelsOf } from './tunnels.js';

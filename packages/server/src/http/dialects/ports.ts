@@ -9,7 +9,7 @@ import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { Faults } from '../faults.js';
 import { RateLimits } from '../rate-limit.js';
-import { ownPortfolio } from '../routes/owned.js';
+import { ownPortfolio } from '../owned.js';
 import type { StreamFault } from '../stream/stream-fault.js';
 import type { Streams } from '../stream/streams.js';
 import { PortfolioBook } from './desks.js';

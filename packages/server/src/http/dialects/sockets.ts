@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { clientOf, networkOf } from '../cluster/client-address.js';
+import { clientOf, networkOf } from '../client-address.js';
 import type { StreamFault } from '../stream/stream-fault.js';
 
 /** A connection that has not logged in yet. */

@@ -18,7 +18,7 @@ import type { Principal } from '../auth.js';
 import type { Faults } from '../faults.js';
 import type { Streams } from '../stream/streams.js';
 import type { Admitted, Entry } from './entry.js';
-import { headOf } from './heads.js';
+import { headOf } from '../heads.js';
 import { tenantOfSession } from './sessions.js';
 import {
   bytesOf,

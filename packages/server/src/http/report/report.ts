@@ -1,16 +1,20 @@
 /** A report of a portfolio as one self-contained page of HTML (D190). Pure. */
-import {
-  dailyReturnsOf,
-  type ExecutionQuality,
-  histogramOf,
-  type MonthReturn,
-  rollingSharpeOf,
-  type RoundTrip,
-} from '@sandpit/analytics';
-import type { PortfolioPerformance } from '../analytics/study.js';
+import { dailyReturnsOf, histogramOf, rollingSharpeOf } from '@sandpit/analytics';
+import type { EquityPoint, ExecutionQuality, MonthReturn, Performance, RoundTrip } from '@sandpit/analytics';
 import { barChart, lineChart } from './charts.js';
 import { escaped } from './escape.js';
 import { REPORT_STYLE } from './report-style.js';
+
+/** The performance of a period, and its inputs. */
+export interface PortfolioPerformance {
+  readonly performance: Performance;
+  readonly from: number;
+  readonly to: number;
+  readonly points: readonly EquityPoint[];
+  /** Round trips closed in the period. */
+  readonly trips: readonly RoundTrip[];
+  readonly periodsPerYear: number;
+}
 
 export interface ReportInput extends PortfolioPerformance {
   readonly title: string;

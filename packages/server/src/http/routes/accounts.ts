@@ -7,7 +7,7 @@ import type { HttpSettings } from '../settings.js';
 import { pageOfAll } from '../translate/pages.js';
 import { accountOf, portfolioSummary } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { holdingsOf } from './owned.js';
+import { holdingsOf } from '../owned.js';
 
 type AccountHandlers = Pick<
   Handlers,

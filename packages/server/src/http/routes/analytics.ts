@@ -13,8 +13,8 @@ import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
 import { ALL_LINES, listWindow, pageFound } from '../translate/pages.js';
 import { shownPerformance } from '../translate/performance.js';
-import { contractValueAt } from './equity-curve.js';
-import { hasPortfolio, ownClosedPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
+import { contractValueAt } from '../analytics/equity-curve.js';
+import { hasPortfolio, ownClosedPortfolio, ownPortfolio, type PortfolioRequest } from '../owned.js';
 
 type AnalyticsHandlers = Pick<
   Handlers,

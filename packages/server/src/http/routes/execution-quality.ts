@@ -5,7 +5,7 @@ import type { Analytics } from '../analytics/analytics.js';
 import { ORDER_NOT_FOUND, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { endOf, instantOf } from '../translate/instants.js';
-import { hasPortfolio, ownOrder } from './owned.js';
+import { hasPortfolio, ownOrder } from '../owned.js';
 
 type ExecutionQualityHandlers = Pick<Handlers, 'getExecutionQuality' | 'getOrderExecutionQuality'>;
 

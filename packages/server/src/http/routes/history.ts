@@ -17,8 +17,8 @@ import {
 import { amountsDue } from '../translate/requirements.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { ALL_LINES, pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
-import { curveWithinTheDay } from './equity-curve.js';
-import { hasPortfolio, holdingsOf, ownPortfolio, type PortfolioRequest } from './owned.js';
+import { curveWithinTheDay } from '../analytics/equity-curve.js';
+import { hasPortfolio, holdingsOf, ownPortfolio, type PortfolioRequest } from '../owned.js';
 
 type HistoryHandlers = Pick<
   Handlers,

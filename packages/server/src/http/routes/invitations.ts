@@ -10,9 +10,8 @@ import type { InvitationNote, InvitationTerms, MemberNote } from '../../invitati
 import { Answer, rateLimited, refuse, refuseCoded } from '../answer.js';
 import { type IssuedToken, issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
-import { addressOf, networkOf } from '../cluster/client-address.js';
+import { addressOf, networkOf } from '../client-address.js';
 import { cookieOf, originOf } from '../dashboard-session.js';
-import type { LocalMemberWork } from '../invitations/local-work.js';
 import type { SlidingWindow } from '../rate-limit.js';
 import { RateLimits } from '../rate-limit.js';
 import type { HttpDeps } from '../settings.js';
@@ -49,7 +48,8 @@ const BAD_KEY = refuse(400, ['Idempotency-Key must be 1 to 255 visible character
 export interface InvitationRouteDeps {
   readonly invitations: Invitations;
   readonly competitions: Competitions;
-  readonly work: Pick<LocalMemberWork, 'refusalOf'>;
+  /** Tries what a member would get. */
+  readonly work: { refusalOf(tenantId: string, terms: InvitationTerms): Promise<Answer | undefined> };
   readonly wrongCodes: WrongCodes;
 }
 

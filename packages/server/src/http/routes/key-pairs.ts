@@ -3,7 +3,7 @@ import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import { type Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers, Issuers } from '../call.js';
 import { isoOfMs } from '../translate/instants.js';
-import { hasPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
+import { hasPortfolio, ownPortfolio, type PortfolioRequest } from '../owned.js';
 
 const KEY_PAIR_NOT_FOUND = refuse(404, 'Key pair not found');
 const PORTFOLIO_CLOSED = refuse(409, 'Portfolio is closed');

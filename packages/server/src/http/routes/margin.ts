@@ -11,7 +11,7 @@ import {
 import { orderRequestOf } from '../translate/orders.js';
 import { orderPreview } from '../translate/preview.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { readPortfolio } from './owned.js';
+import { readPortfolio } from '../owned.js';
 
 type MarginHandlers = Pick<Handlers, 'computeRequirements' | 'getPortfolioMargin' | 'previewOrder'>;
 

@@ -10,7 +10,7 @@ import { endOf, instantOf } from '../translate/instants.js';
 import { orderListItem } from '../translate/orders.js';
 import { pageOfAll, pageReply, windowOf } from '../translate/pages.js';
 import { shownClosed, shownOpen } from './orders.js';
-import { hasPortfolio, type OwnPortfolio, ownPortfolios } from './owned.js';
+import { hasPortfolio, type OwnPortfolio, ownPortfolios } from '../owned.js';
 
 type OrderListHandlers = Pick<
   Handlers,

@@ -23,7 +23,7 @@ import {
 } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { ownOpenOrder, ownOrder } from './owned.js';
+import { ownOpenOrder, ownOrder } from '../owned.js';
 
 type OrderHandlers = Pick<
   Handlers,

@@ -21,7 +21,7 @@ import {
   wholePortfolio,
 } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { holdingsOf, ownPortfolios, readPortfolio } from './owned.js';
+import { holdingsOf, ownPortfolios, readPortfolio } from '../owned.js';
 
 type PortfolioHandlers = Pick<
   Handlers,

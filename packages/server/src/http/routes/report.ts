@@ -6,7 +6,7 @@ import type { Call, Handlers } from '../call.js';
 import { sendFile } from '../reply.js';
 import { isoOf } from '../translate/instants.js';
 import { nameOfClosed, nameOfPortfolio } from '../translate/portfolios.js';
-import { hasPortfolio, ownClosedPortfolio, ownPortfolio } from './owned.js';
+import { hasPortfolio, ownClosedPortfolio, ownPortfolio } from '../owned.js';
 
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',

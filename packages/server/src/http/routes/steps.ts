@@ -33,7 +33,7 @@ import { portfolioUpdate } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 import { shownQuote } from './market-data.js';
 import { askedBy, recordingOf, shownOpen } from './orders.js';
-import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
+import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from '../owned.js';
 import { acceptsQuotes } from '../../feeds/feed.js';
 
 /**

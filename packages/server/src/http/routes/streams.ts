@@ -2,7 +2,7 @@ import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.j
 import type { Call, Handlers, StreamId } from '../call.js';
 import { symbolIn } from '../listed.js';
 import type { Streams } from '../stream/streams.js';
-import { hasPortfolio } from './owned.js';
+import { hasPortfolio } from '../owned.js';
 
 /** Live updates (D36, D37). */
 export function streamHandlers(streams: Streams): Pick<Handlers, Exclude<StreamId, 'streamLeaderboard'>> {

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { PastOrders, withRows } from '../../engine/simulation/past-orders.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import type { ListItem } from '../../store/history.js';
-import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from './position.js';
+import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from '../translate/position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 
 /** Events written out in one step: about a millisecond of work. */

@@ -8,7 +8,14 @@ import { orderUpdatesOf, trailedUpdateOf } from '../translate/orders.js';
 import type { CatchUpScheduler } from './catch-up-scheduler.js';
 import { type Connection, frameOf } from './connection.js';
 import { MissedEvents } from './missed-events.js';
-import { endOfEvent, endOfRecord, EventIds, isAfter, type StreamPosition, positionAt } from './position.js';
+import {
+  endOfEvent,
+  endOfRecord,
+  EventIds,
+  isAfter,
+  type StreamPosition,
+  positionAt,
+} from '../translate/position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 import { TrailRate } from './trail-rate.js';
 

@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '@sandpit/core';
-import { isAfter, type StreamPosition } from './position.js';
+import { isAfter, type StreamPosition } from '../translate/position.js';
 
 /** Messages about an event of an order. */
 export interface OrderMessages {

@@ -1,7 +1,7 @@
 import type { Brokerage } from '@sandpit/core';
 import type { DurableRecord } from '../../engine/records/records.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
-import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
+import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../owned.js';
 import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
 import { Poller } from './poller.js';

@@ -4,7 +4,7 @@ import type { Simulation } from '../../engine/simulation/simulation.js';
 import { MAIN } from '../../engine/values/cell-names.js';
 import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
-import { addressOf, networkOf } from '../cluster/client-address.js';
+import { addressOf, networkOf } from '../client-address.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';

@@ -16,7 +16,7 @@ import { payloadOf } from '../../engine/records/record-text.js';
 import type { Simulation } from '../../engine/simulation/simulation.js';
 import { MAIN } from '../../engine/values/cell-names.js';
 import type { ListItem } from '../../store/history.js';
-import { EventIds, positionAt } from '../stream/position.js';
+import { EventIds, positionAt } from './position.js';
 import type { StreamPosition } from '../../store/stream-position.js';
 import type { WebhookMessage, WebhookTranslator } from '../../webhooks/webhook-message.js';
 import { shownAlert } from './alerts.js';

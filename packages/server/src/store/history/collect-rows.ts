@@ -111,6 +111,8 @@ interface OrderDraft {
   events: number;
   portfolioN: number;
   accountN: number;
+  /** Its last events that are not in its own row. */
+  last: ItemDraft | undefined;
 }
 
 interface ItemDraft {
@@ -122,6 +124,11 @@ interface ItemDraft {
   readonly at: number;
   places: string;
   readonly key: string | null;
+}
+
+/** A portfolio or an account: how much its lists have grown, and the last item of each, by the code of the list. */
+interface OwnerDraft extends Record<Length, number> {
+  readonly last: (ItemDraft | undefined)[];
 }
 
 interface MinuteDraft {
@@ -142,12 +149,13 @@ export class RowCollector {
   readonly #state: State;
   #from: number;
   #to: number;
-  #owners = new Map<string, Record<Length, number>>();
+  #owners = new Map<string, OwnerDraft>();
   #portfolios = new Map<string, PortfolioRow>();
   #orders = new Map<number, OrderDraft>();
   #items: ItemDraft[] = [];
-  /** The last items of a list, by owner and list: those of the same record are one row. */
-  #open = new Map<string, ItemDraft>();
+  /** The last item of each owner, list and key. */
+  #keyed = new Map<string, ItemDraft>();
+  #lastStreamed: ItemDraft | undefined;
   #standings: StandingRow[] = [];
   /** Portfolios that have changed in the minute, without a snapshot yet. */
   #changed = new Map<string, MinuteDraft>();
@@ -237,22 +245,23 @@ export class RowCollector {
         filledOn: null,
         places: '',
         events: 0,
-        portfolioN: isNew ? this.#count(portfolioId, 'orders') : 0,
-        accountN: isNew ? this.#count(accountOwner(accountId), 'orders') : 0,
+        portfolioN: isNew ? (this.#owner(portfolioId).orders += 1) : 0,
+        accountN: isNew ? (this.#owner(accountOwner(accountId)).orders += 1) : 0,
+        last: undefined,
       };
-      if (isNew) this.#count(EVERY_ORDER, 'orders');
+      if (isNew) this.#owner(EVERY_ORDER).orders += 1;
       this.#orders.set(number, draft);
     } else draft.snapshot = order;
     return draft;
   }
 
-  #count(owner: string, list: Length): number {
-    let lengths = this.#owners.get(owner);
-    if (lengths === undefined) {
-      lengths = { orders: 0, activities: 0, ledger: 0, equity: 0, sma: 0 };
-      this.#owners.set(owner, lengths);
+  #owner(id: string): OwnerDraft {
+    let owner = this.#owners.get(id);
+    if (owner === undefined) {
+      owner = { orders: 0, activities: 0, ledger: 0, equity: 0, sma: 0, last: [] };
+      this.#owners.set(id, owner);
     }
-    return (lengths[list] += 1);
+    return owner;
   }
 
   /** Events of an order in the record that accepted it are in its own row: most orders have no others. */
@@ -262,55 +271,49 @@ export class RowCollector {
       draft.places = joined(draft.places, place);
       return;
     }
-    this.#place(orderOwner(number), LIST_CODE['order-events'], draft.events, place, seq, at);
+    if (extended(draft.last, draft.events, place, seq)) return;
+    const list = LIST_CODE['order-events'];
+    draft.last = { owner: orderOwner(number), list, n: draft.events, seq, at, places: place, key: null };
+    this.#items.push(draft.last);
   }
 
   /** A record is in one row: a row is found by its last record. */
   #streamEvent(place: string, seq: number, at: Instant): void {
-    const name = ` ${LIST_CODE['stream-events']}`;
-    const open = this.#open.get(name);
+    const last = this.#lastStreamed;
     this.#streamPlaces += 1;
-    if (open !== undefined && (open.seq === seq || this.#streamPlaces < MOST_STREAM_PLACES)) {
-      open.places = joined(open.places, place);
-      open.seq = seq;
+    if (last !== undefined && (last.seq === seq || this.#streamPlaces < MOST_STREAM_PLACES)) {
+      last.places = joined(last.places, place);
+      last.seq = seq;
       return;
     }
     this.#streamPlaces = 1;
     const item = { owner: '', list: LIST_CODE['stream-events'], n: 0, seq, at, places: place, key: null };
     this.#items.push(item);
-    this.#open.set(name, item);
+    this.#lastStreamed = item;
   }
 
   #list({ list, owner, item, tag, key }: Listed, event: number, seq: number, at: Instant): void {
     const code = LIST_CODE[list];
     const place = placeOf(event, item, tag);
     if (key === undefined) {
-      this.#place(owner, code, this.#count(owner, list as Length), place, seq, at);
+      const draft = this.#owner(owner);
+      const n = (draft[list as Length] += 1);
+      if (extended(draft.last[code], n, place, seq)) return;
+      const item = { owner, list: code, n, seq, at, places: place, key: null };
+      draft.last[code] = item;
+      this.#items.push(item);
       return;
     }
     // The last of several in a record counts.
     const name = `${owner} ${code} ${key}`;
-    const open = this.#open.get(name);
-    if (open?.seq === seq) {
-      open.places = place;
+    const last = this.#keyed.get(name);
+    if (last?.seq === seq) {
+      last.places = place;
       return;
     }
     const added = { owner, list: code, n: keyedOrdinal(seq, event), seq, at, places: place, key };
     this.#items.push(added);
-    this.#open.set(name, added);
-  }
-
-  #place(owner: string, list: number, n: number, place: string, seq: number, at: Instant): void {
-    const name = `${owner} ${list}`;
-    const open = this.#open.get(name);
-    if (open?.seq === seq) {
-      open.n = n;
-      open.places = joined(open.places, place);
-      return;
-    }
-    const item: ItemDraft = { owner, list, n, seq, at, places: place, key: null };
-    this.#items.push(item);
-    this.#open.set(name, item);
+    this.#keyed.set(name, added);
   }
 
   #change(portfolioId: string, seq: number, hasMoved: boolean): void {
@@ -335,8 +338,10 @@ export class RowCollector {
     const draft = this.#changed.get(portfolio);
     if (draft === undefined) return;
     this.#changed.delete(portfolio);
+    const { minute, movedBy, first, seq } = draft;
     const isHolding = Object.keys(standing.held).length > 0;
-    this.#standings.push({ portfolio, isHolding, standing: JSON.stringify(standing), ...draft });
+    const text = JSON.stringify(standing);
+    this.#standings.push({ portfolio, minute, isHolding, movedBy, standing: text, first, seq });
   }
 
   #mark(quote: Quote, seq: number): void {
@@ -355,7 +360,14 @@ export class RowCollector {
     const rows: HistoryRows = {
       from: this.#from,
       to: this.#to,
-      owners: [...this.#owners].map(([id, lengths]): OwnerGrowth => ({ id, ...lengths })),
+      owners: [...this.#owners].map(([id, { orders, activities, ledger, equity, sma }]): OwnerGrowth => ({
+        id,
+        orders,
+        activities,
+        ledger,
+        equity,
+        sma,
+      })),
       portfolios: [...this.#portfolios.values()],
       ...this.#orderRows(),
       items: this.#items.map((item) => this.#itemRow(item)),
@@ -385,7 +397,8 @@ export class RowCollector {
     this.#portfolios = new Map();
     this.#orders = new Map();
     this.#items = [];
-    this.#open = new Map();
+    this.#keyed = new Map();
+    this.#lastStreamed = undefined;
     this.#standings = [];
     this.#marks = new Map();
     this.#streamPlaces = 0;
@@ -399,49 +412,49 @@ export class RowCollector {
     const orders: NewOrderRow[] = [];
     const moved: MovedOrderRow[] = [];
     for (const [number, draft] of this.#orders) {
-      const { snapshot, acceptedBy, filledOn, places, events } = draft;
-      const { terms, progress } = snapshot;
-      const { symbol } = terms;
+      const { filledOn, acceptedBy: seq, events } = draft;
+      const { terms, progress } = draft.snapshot;
+      const { symbol, portfolioId: portfolio } = terms;
       const { status } = progress;
-      const row = {
-        number,
-        symbol,
-        status,
-        filledOn,
-        terms: JSON.stringify(terms),
-        progress: JSON.stringify(progress),
-        events,
-      };
-      if (acceptedBy === undefined) {
-        moved.push(row);
+      const termsText = JSON.stringify(terms);
+      const progressText = JSON.stringify(progress);
+      if (seq === undefined) {
+        moved.push({ number, symbol, status, filledOn, terms: termsText, progress: progressText, events });
         continue;
       }
       const account = accountOwner(terms.accountId);
+      // In one literal: an object that is spread and then extended costs several times as much to make and to send.
       orders.push({
-        ...row,
-        portfolio: terms.portfolioId,
-        portfolioBack: this.#lengthOf(terms.portfolioId, 'orders') - draft.portfolioN,
+        number,
+        portfolio,
+        portfolioBack: this.#lengthOf(portfolio, 'orders') - draft.portfolioN,
         account,
         accountBack: this.#lengthOf(account, 'orders') - draft.accountN,
         clientOrder: terms.clientOrderId ?? null,
+        symbol,
         assetClass: terms.assetClass,
         createdAt: terms.createdAt,
-        seq: acceptedBy,
-        places: `[${places}]`,
+        status,
+        filledOn,
+        terms: termsText,
+        progress: progressText,
+        seq,
+        places: `[${draft.places}]`,
+        events,
       });
     }
     return { orders, moved };
   }
 
-  #itemRow({ owner, list, n, seq, at, places, key }: ItemDraft): ItemRow {
-    const row = { owner, list, seq, at, places: `[${places}]`, key };
-    if (key !== null) return { ...row, n, back: 0 };
-    if (list === LIST_CODE['stream-events']) return { ...row, n: seq, back: 0 };
+  #itemRow({ owner, list, n, seq, at, places: listed, key }: ItemDraft): ItemRow {
+    const places = `[${listed}]`;
+    if (key !== null) return { owner, list, n, back: 0, seq, at, places, key };
+    if (list === LIST_CODE['stream-events']) return { owner, list, n: seq, back: 0, seq, at, places, key };
     const length =
       list === LIST_CODE['order-events']
         ? (this.#orders.get(Number(owner))?.events ?? n)
         : this.#lengthOf(owner, LENGTH_BY_CODE[list] ?? 'activities');
-    return { ...row, n: null, back: length - n };
+    return { owner, list, n: null, back: length - n, seq, at, places, key };
   }
 }
 
@@ -500,6 +513,14 @@ const portfolioRow = (
 const placeOf = (event: number, item: number, tag?: string): string =>
   tag === undefined ? `[${event},${item}]` : `[${event},${item},"${tag}"]`;
 
+/** Adds a place to an item of the same record: the places of a record in a list are one row. False if the item is of an earlier one. */
+function extended(item: ItemDraft | undefined, n: number, place: string, seq: number): boolean {
+  if (item?.seq !== seq) return false;
+  item.n = n;
+  item.places = joined(item.places, place);
+  return true;
+}
+
 const joined = (places: string, place: string): string => (places === '' ? place : `${places},${place}`);
 
 /** Movements of cash that are not the consequence of a trade, by the category users find them under (D17). */
@@ -530,13 +551,16 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'RESCHEDULED',
 ]);
 
+const listed = (list: Listed['list'], owner: string, item: number, tag?: string): Listed =>
+  tag === undefined ? { list, owner, item } : { list, owner, item, tag };
+
+const activity = (owner: string, tag: string, item = 0): Listed => listed('activities', owner, item, tag);
+
+const ledger = (owner: string, entries: readonly unknown[]): readonly Listed[] =>
+  entries.map((_, item) => listed('ledger', owner, item));
+
 /** The items of lists of portfolios that an event adds. A new kind of event that users should be able to list is added here. */
 export function listedOf(event: Event, order: OrderSnapshot | undefined): readonly Listed[] {
-  const listed = (list: Listed['list'], owner: string, item: number, tag?: string): Listed =>
-    tag === undefined ? { list, owner, item } : { list, owner, item, tag };
-  const activity = (owner: string, tag: string, item = 0) => listed('activities', owner, item, tag);
-  const ledger = (owner: string, entries: readonly unknown[]) =>
-    entries.map((_, item) => listed('ledger', owner, item));
   switch (event.type) {
     case 'OrderAccepted':
     case 'OrderRejected':

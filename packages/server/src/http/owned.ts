@@ -1,9 +1,9 @@
 /** Finds the objects that a request names, in the simulation of its token: those of other tenants are in others (D1). */
 import type { Brokerage, Order, OrderSnapshot, Portfolio } from '@sandpit/core';
-import { orderNow, withRows } from '../../engine/simulation/past-orders.js';
-import type { Simulation } from '../../engine/simulation/simulation.js';
-import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
-import { type ClosedPortfolio, closedPortfolioOf } from '../translate/portfolios.js';
+import { orderNow, withRows } from '../engine/simulation/past-orders.js';
+import type { Simulation } from '../engine/simulation/simulation.js';
+import { type Answer, PORTFOLIO_NOT_FOUND } from './answer.js';
+import { type ClosedPortfolio, closedPortfolioOf } from './translate/portfolios.js';
 
 export const ownPortfolio = ({ state }: Brokerage, portfolioId: string): Portfolio | undefined =>
   state.portfolios.get(portfolioId);
