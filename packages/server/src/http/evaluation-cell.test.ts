@@ -110,12 +110,12 @@ async function expectSame(entries: number): Promise<void> {
   );
   expect(noted).toHaveLength(entries);
   expect(terms.settingsHash).toBe(noteOf().digest);
+  const known = new Set(rowsOf().map((row) => row.id));
   await vi.waitFor(() => {
+    expect(runNotes().filter(({ entryId }) => !known.has(entryId))).toEqual([]);
     expect(new Set(simulationsIn('CELL'))).toEqual(new Set(runNotes().map((run) => run.id)));
     expect(simulationsIn('EVALUATION')).toEqual([evaluationCellOf(noteOf().cellId ?? '')]);
   });
-  const known = new Set(rowsOf().map((row) => row.id));
-  expect(runNotes().filter(({ entryId }) => !known.has(entryId))).toEqual([]);
 }
 
 function expectNothingLeft(): void {
