@@ -215,16 +215,23 @@ export type Command =
       readonly phase: CompetitionPhase;
     }
   | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
-  /** Records the result of a finished competition, in its market. The first one counts. */
-  | { readonly type: 'SettleCompetition'; readonly result: CompetitionResult }
+  /** Records the result of a finished competition, in its market. The first one counts. In the cell of an evaluation it is also the end. */
+  | {
+      readonly type: 'SettleCompetition';
+      readonly result: CompetitionResult;
+      /** Number of entries that the result is of; it is refused if there are others. */
+      readonly entries?: number;
+    }
   /** Judges the losses of an entry when due (`Brokerage.nextJudgment`). */
   | { readonly type: 'JudgeEntry' }
-  /** Adds an entry to a competition, in its market. */
+  /** Adds an entry to a competition, in its market; or to an evaluation, in its cell. */
   | ({ readonly type: 'AddEntry' } & Omit<CompetitionEntry, 'number'>)
   | {
       readonly type: 'RemoveEntry';
       /** In the market of a competition: the simulation of the entry, which follows. */
       readonly cell?: string;
+      /** In the cell of an evaluation. */
+      readonly entryId?: string;
       readonly status: 'DISQUALIFIED' | 'WITHDRAWN';
       readonly reason?: string;
     }

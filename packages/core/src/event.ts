@@ -168,10 +168,10 @@ export type Event =
   | { readonly type: 'CompetitionMarked'; readonly equity: Money }
   /** Equity reaches a new high. */
   | { readonly type: 'CompetitionHigh'; readonly equity: Money }
-  /** In the market of a competition: the simulation `cell` takes part (D231). */
+  /** In the market of a competition, or in the cell of an evaluation: an entry takes part (D231). */
   | ({ readonly type: 'EntryAdded' } & CompetitionEntry)
-  /** `cell`: in the market of a competition, the simulation of the entry. */
-  | ({ readonly type: 'EntryRemoved'; readonly cell?: string } & EntryRemoval)
+  /** `cell`: in the market of a competition, the simulation of the entry. `entryId`: in the cell of an evaluation. */
+  | ({ readonly type: 'EntryRemoved'; readonly cell?: string; readonly entryId?: string } & EntryRemoval)
   | { readonly type: 'CompetitionSettled'; readonly result: CompetitionResult }
   | {
       readonly type: 'PortfolioRenamed';

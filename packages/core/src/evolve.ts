@@ -1,6 +1,6 @@
 import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
-import { minuteOf } from './competitions/competition.js';
+import { entryKey, isOver, minuteOf } from './competitions/competition.js';
 import type { Competition } from './competitions/competition.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { SHARES } from './instruments/instrument.js';
@@ -265,28 +265,31 @@ function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'CompetitionBegun':
       state.competition = { terms: event.terms, phase: event.phase, points: [], trades: 0 };
       return;
-    case 'CompetitionPhaseChanged':
-      competitionOf(state).phase = event.phase;
+    case 'CompetitionPhaseChanged': {
+      const competition = competitionOf(state);
+      competition.phase = event.phase;
+      if (!isOver(event.phase)) delete competition.result;
       return;
+    }
     case 'CompetitionMarked':
       return noteEquity(state, event.equity);
     case 'CompetitionHigh':
       competitionOf(state).highest = event.equity;
       return;
     case 'EntryRemoved': {
-      const { type, cell, ...removal } = event;
+      const { type, cell, entryId, ...removal } = event;
       const competition = competitionOf(state);
-      const entry = cell === undefined ? undefined : competition.entries?.get(cell);
+      const entry = competition.entries?.get(cell ?? entryId ?? '');
       const removed = { ...removal, at: state.now };
       if (entry === undefined) competition.removed = removed;
-      else competition.entries?.set(entry.cell, { ...entry, removed });
+      else competition.entries?.set(entryKey(entry), { ...entry, removed });
       return;
     }
     case 'EntryAdded': {
       const { type, ...entry } = event;
       const competition = competitionOf(state);
       competition.entries ??= new Map();
-      competition.entries.set(entry.cell, entry);
+      competition.entries.set(entryKey(entry), entry);
       return;
     }
     case 'CompetitionSettled':

@@ -1,4 +1,5 @@
 import type { Calendar } from './calendar/calendar.js';
+import { entryKey } from './competitions/competition.js';
 import type { Competition } from './competitions/competition.js';
 import {
   addOpenOrder,
@@ -282,7 +283,7 @@ const savedCompetition = ({
 const restoredCompetition = ({ entries, ...saved }: SavedCompetition): Competition => ({
   ...saved,
   points: [...saved.points],
-  ...(entries !== undefined && { entries: new Map(entries.map((entry) => [entry.cell, entry])) }),
+  ...(entries !== undefined && { entries: new Map(entries.map((entry) => [entryKey(entry), entry])) }),
 });
 
 const bySymbol = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>

@@ -3,7 +3,7 @@ import { it } from 'vitest';
 import { ALL_SCOPES, SOON, type Visit } from './surroundings.js';
 
 export function templates(visit: Visit): void {
-  it('opens a lesson with one click: a margin call, and an assignment half an hour away', async ({
+  it('opens each template with one click: a margin call, an assignment half an hour away, and three markets', async ({
     expect,
   }) => {
     const page = await visit.reader(ALL_SCOPES);
@@ -32,6 +32,19 @@ export function templates(visit: Visit): void {
     await page.getByRole('button', { name: 'Open Replay of AAPL, June 2014' }).click();
     await page.getByRole('heading', { name: 'AAPL', exact: true }).waitFor(SOON);
     await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('Jun 6, 2014, 9:30:00 AM ET');
+
+    await visit.go('simulations', page);
+    await page.getByRole('button', { name: 'Open A blank push market' }).click();
+    const quote = page.getByRole('form', { name: 'Set the quote' });
+    await quote.getByLabel('Bid').fill('187.59');
+    await quote.getByLabel('Ask').fill('187.60');
+    await quote.getByRole('button').first().click();
+    await page.getByRole('form', { name: 'Order' }).getByText('Ask 187.60').waitFor(SOON);
+
+    await visit.go('simulations', page);
+    await page.getByRole('button', { name: 'Open A synthetic week' }).click();
+    await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('9:30:00 AM ET');
+    await page.getByRole('form', { name: 'Order' }).getByText('of $200,000.00').waitFor(SOON);
     await visit.leave(page);
   }, 120_000);
 }

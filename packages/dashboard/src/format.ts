@@ -179,8 +179,10 @@ export function words(code: string): string {
   const name = NAMES[code];
   if (name !== undefined) return name;
   const text = code.toLowerCase().replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalized(text);
 }
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The tone of a figure. */
 export const tone = (value: number): string => (value > 0 ? 'up' : value < 0 ? 'down' : '');

@@ -55,7 +55,7 @@ export function typeOf(order: Order): string {
 /** Why an order was canceled, in words. */
 export const ENDS: Readonly<Record<CancelReason, string>> = {
   USER: 'canceled on request',
-  EXPIRED: 'its time was over',
+  EXPIRED: 'its time in force ended',
   IOC_REMAINDER: 'immediate or cancel: the rest',
   FOK_NOT_FILLABLE: 'fill or kill: not all of it was there',
   OCO: 'the other exit was filled',

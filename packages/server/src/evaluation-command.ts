@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { standbyFrom } from './engine/recovery/checkpoint.js';
 import type { ScoreRule } from './evaluations/definition.js';
-import { UNVERIFIED, verifyEvaluation } from './evaluations/verify-evaluation.js';
+import { UNVERIFIED, UNVERIFIED_IN_FORMAT_1, verifyEvaluation } from './evaluations/verify-evaluation.js';
 import { evaluationReader } from './http/evaluation-reader.js';
 import { openMemoryStore } from './store/sqlite/memory-store.js';
 import { printUsage } from './usage.js';
@@ -11,7 +11,7 @@ const USAGE = `usage: sandpit eval verify FILE [--score SCORE]
 Executes the journals of an exported evaluation again, grades and measures every cell, and compares rows, summary, pairs, digest and hashes with the
 file. Exits 0 if everything agrees, 1 with the differences.
 
-No journal has ${UNVERIFIED.join(', ')}.
+The file cannot prove ${UNVERIFIED.join(', ')}, which no journal has; a file of format 1 neither ${UNVERIFIED_IN_FORMAT_1.join(', ')}.
 
   --score SCORE   rank by another score: a figure such as sharpe or maxDrawdown.fraction, tasksPassed, or weights as JSON`;
 
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
   if (verb !== 'verify' || path === undefined || more.length > 0) throw new Error(USAGE);
   const score = values.score === undefined ? undefined : scoreOf(values.score);
   const reader = evaluationReader(() => openMemoryStore({ standbyFrom }));
-  const { header, ranks, records, problems } = await verifyEvaluation(path, reader, score);
+  const { header, unverified, ranks, records, problems } = await verifyEvaluation(path, reader, score);
   for (const row of ranks)
     console.log(
       [
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   for (const problem of problems) console.error(problem);
   const cells = header.entries.reduce((sum, entry) => sum + entry.cells.length, 0);
   console.log(`${cells} ${cells === 1 ? 'cell' : 'cells'}, ${records} records, hash ${header.resultHash}`);
-  console.log(`not verified, because no journal has them: ${UNVERIFIED.join(', ')}`);
+  console.log(`not verified, because no journal of the file has them: ${unverified.join(', ')}`);
   console.log(problems.length === 0 ? 'the result holds' : 'THE RESULT DOES NOT HOLD');
   return problems.length === 0 ? 0 : 1;
 }

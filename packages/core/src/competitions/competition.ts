@@ -32,8 +32,10 @@ export interface CompetitionTerms {
   readonly startsByItself?: true;
   /** True when equity is recorded at every full hour of the session and at its close: in short competitions. */
   readonly isHourly?: true;
-  /** True for a cell of an evaluation (D210): it has no other entries, and no market that it follows. */
+  /** True for the simulations of an evaluation (D210): they follow no market. */
   readonly isEvaluation?: true;
+  /** True for the cell of an evaluation: its clock stands, an entry after its end resumes it, and the next result replaces the earlier one. */
+  readonly isOpenEnded?: true;
   /** SHA-256, in hex, of the settings as the organizer wrote them; decides nothing and lets a file be compared with the journal. */
   readonly settingsHash?: string;
   readonly rules: CompetitionRules;
@@ -55,13 +57,22 @@ export interface CompetitionEntry {
   readonly entryId: string;
   /** From 1, in the order of entering. */
   readonly number: number;
-  /** The simulation of the entry. */
-  readonly cell: string;
-  /** SHA-256, in hex, over the first records of that simulation. */
+  /** The simulation of the entry; absent in the cell of an evaluation, whose entries have many. */
+  readonly cell?: string;
+  /** SHA-256, in hex, over the first records of that simulation; in the cell of an evaluation, over those of all simulations of the entry. */
   readonly digest: string;
+  /** True for a baseline of an evaluation. The house plays it, and it does not start the evaluation. */
+  readonly isHouse?: true;
 }
 
-/** The final result of a competition, without names. */
+/** Key of an entry among the entries of its competition. */
+export const entryKey = ({ cell, entryId }: Pick<CompetitionEntry, 'cell' | 'entryId'>): string =>
+  cell ?? entryId;
+
+/**
+ * The final result of a competition, without names. That of an evaluation has the hash alone: ranks and curves follow from the journals of
+ * its runs.
+ */
 export interface CompetitionResult {
   /** Simulated, ms. */
   readonly at: number;
@@ -115,7 +126,7 @@ export interface Competition {
   accepted?: { readonly minute: number; readonly count: number };
   /** Set when the entry is removed. */
   removed?: EntryRemoval & { readonly at: Instant };
-  /** Entries of the competition whose market this is, by their simulations and in the order of entering. */
+  /** Entries of the competition whose market this is, or of the evaluation whose cell it is, by `entryKey` and in the order of entering. */
   entries?: Map<string, CompetitionEntry & { readonly removed?: EntryRemoval & { readonly at: Instant } }>;
   /** Of the competition whose market this is. */
   result?: CompetitionResult;

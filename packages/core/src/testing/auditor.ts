@@ -8,6 +8,7 @@ import { Quantity } from '../values/quantity.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Quote } from '../market/quote.js';
 import type { State } from '../state.js';
+import { AuditedCompetition } from './audited-competition.js';
 import { judgeInterest } from './audited-interest.js';
 import type { AuditedTiers } from './audited-interest.js';
 import { AuditedMargin } from './audited-margin.js';
@@ -24,6 +25,7 @@ export class Auditor {
   private lastRefused = 0;
   private readonly margin = new AuditedMargin();
   private readonly market = new AuditedMarket();
+  private competition: AuditedCompetition | undefined;
   private readonly dividends = new Map<string, bigint>();
   /** Announced actions; later ones follow a change of the symbol. */
   private readonly actions: CorporateAction[] = [];
@@ -254,14 +256,22 @@ export class Auditor {
       case 'TradingResumed':
       case 'RulesChanged':
       case 'ClockMoved':
-      case 'ForkBegun':
-      case 'CompetitionBegun':
-      case 'CompetitionPhaseChanged':
       case 'CompetitionMarked':
       case 'CompetitionHigh':
+        return;
+      case 'CompetitionBegun':
+        this.competition = new AuditedCompetition(event);
+        return;
+      case 'CompetitionPhaseChanged':
+        return this.competition?.notePhase(event);
       case 'EntryAdded':
+        return this.competition?.noteEntry(event);
       case 'EntryRemoved':
+        return this.competition?.noteRemoval(event);
       case 'CompetitionSettled':
+        return this.competition?.noteResult();
+      case 'ForkBegun':
+        this.competition = undefined;
         return;
     }
   }
@@ -989,6 +999,7 @@ export class Auditor {
       const audited = this.agents.get(agentId);
       differ(`used by agent ${agentId}`, big(used), audited?.date === date ? audited.used : 0n);
     }
+    found.push(...(this.competition?.differences(state.competition) ?? []));
     return found;
   }
 

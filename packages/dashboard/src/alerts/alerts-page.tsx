@@ -3,7 +3,7 @@ import type { Activity, Alert, WebhookPattern } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { activityText } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
-import { moment, price, words } from '../format.ts';
+import { moment, price, shortMoment, words } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import type { Column } from '../parts/column.ts';
 import { Copy } from '../parts/copy.tsx';
@@ -245,7 +245,15 @@ function Events() {
         <Table
           label="Events"
           columns={[
-            { title: 'Time', cell: ({ at }) => moment(at) },
+            {
+              title: 'Time',
+              cell: ({ at }) => (
+                <>
+                  <span class="on-screens">{moment(at)}</span>
+                  <span class="on-phones">{shortMoment(at)}</span>
+                </>
+              ),
+            },
             {
               title: 'Portfolio',
               isWide: true,

@@ -2,7 +2,7 @@
 import type { Execution } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import type { Broker } from '../broker.ts';
-import { price, quantity } from '../format.ts';
+import { capitalized, price, quantity } from '../format.ts';
 import { whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 import { headingOf } from '../strategy.ts';
@@ -40,7 +40,12 @@ function announceOrder(event: OrderEvent): void {
     event.cancelReason !== undefined &&
     !EXPECTED.has(event.cancelReason)
   )
-    announce(`Order in ${title} canceled`, whyOf(event), 'warning', `end ${orderId}`);
+    announce(
+      event.cancelReason === 'EXPIRED' ? `Order in ${title} expired` : `Order in ${title} canceled`,
+      `${capitalized(whyOf(event))}.`,
+      'warning',
+      `end ${orderId}`,
+    );
 }
 
 /** Cancels caused by the user's own actions or settings. */

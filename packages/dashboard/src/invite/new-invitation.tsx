@@ -1,6 +1,6 @@
 /** The form of a new invitation. */
 import type { FixtureBody, Invitation, InvitationBody } from '@sandpit/protocol';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { numberTyped } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
@@ -48,6 +48,7 @@ export function NewInvitation({
     );
     return { competitions: open, fixtures: fixtures.data, brokers: brokers.data };
   }, []);
+  const form = useRef<HTMLFormElement>(null);
   const [name, setName] = useState('');
   const [place, setPlace] = useState<string>(asked === '' ? 'main' : 'competition');
   const [kind, setKind] = useState<string>('MARGIN');
@@ -59,8 +60,14 @@ export function NewInvitation({
   const [days, setDays] = useState('');
   const [error, setError] = useState<Error>();
   const { competitions = [], fixtures = [], brokers = [] } = choices.value ?? {};
+  const [isTried, setIsTried] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
+    setIsTried(true);
+    if (name.trim() === '') {
+      form.current?.querySelector('input')?.focus();
+      return;
+    }
     if (!isValid(event)) return;
     setError(undefined);
     const initialCash = numberTyped(cash);
@@ -86,6 +93,7 @@ export function NewInvitation({
     broker.call('createInvitation', { body }).then(
       (invitation) => {
         setName('');
+        setIsTried(false);
         onCreated(invitation);
       },
       (reason: unknown) => setError(errorFrom(reason)),
@@ -93,9 +101,15 @@ export function NewInvitation({
   };
   const offered = PLACES.filter(([value]) => value !== 'competition' || competitions.length > 0);
   return (
-    <form class="panel" onSubmit={submit} aria-label="New invitation">
+    <form ref={form} class="panel" onSubmit={submit} aria-label="New invitation">
       <div class="grid">
-        <Field name="Name" value={name} onChange={setName} placeholder="Finance 101" />
+        <Field
+          name="Name"
+          value={name}
+          onChange={setName}
+          placeholder="Finance 101"
+          problem={isTried && name.trim() === '' ? 'Enter a name, such as that of the class.' : undefined}
+        />
         <Select name="Each member gets" plain isDouble value={place} options={offered} onChange={setPlace} />
         {place === 'competition' && (
           <Select
@@ -130,7 +144,7 @@ export function NewInvitation({
         )}
         <NumberField name="Most members" value={capacity} onChange={setCapacity} placeholder="100" />
         <Select name="Link ends" plain value={days} options={ENDS} onChange={setDays} />
-        <button type="submit" class="primary" disabled={name.trim() === ''}>
+        <button type="submit" class="primary">
           Create link
         </button>
       </div>

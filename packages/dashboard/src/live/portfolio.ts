@@ -14,6 +14,7 @@ export function usePortfolio(portfolioId: string): {
   const [state, setState] = useState<{ value?: PortfolioUpdate; error?: Error }>({});
   useEffect(() => {
     setState({});
+    if (portfolioId === '') return undefined;
     let latest: { value?: PortfolioUpdate; error?: Error } = {};
     const show = new PerFrame(() => setState(latest));
     const change = (to: typeof latest): void => {

@@ -94,7 +94,7 @@ function NewComparison({ simulationId }: { readonly simulationId: string }) {
       </div>
       {what === 'some' && (
         <fieldset class="choices">
-          <legend>Brokers</legend>
+          <legend>Brokers: choose at least one to compare with the present one</legend>
           {(brokers.value?.data ?? []).map((one) => (
             <label key={one.brokerId} class="inline">
               <input

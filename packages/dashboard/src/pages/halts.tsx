@@ -58,7 +58,7 @@ export function Halts() {
           {!isMarketWide && (
             <Field name="Symbol, or * for all" value={symbol} onChange={setSymbol} placeholder="AAPL" />
           )}
-          <Select name="Reason" plain value={reason} options={REASONS} onChange={setReason} />
+          <Select name="Reason" plain isDouble value={reason} options={REASONS} onChange={setReason} />
           {!isMarketWide && (
             <Field
               name="Minutes"

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { go, hrefOf, type DashboardRoute } from '../route.ts';
 import { claimsOf, isExpired, keepToken } from '../session.ts';
 
@@ -6,6 +6,8 @@ import { claimsOf, isExpired, keepToken } from '../session.ts';
 export function Login({ place }: { readonly place: DashboardRoute }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState('');
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const submit = (event: Event): void => {
     event.preventDefault();
     const token = text.trim().replace(/^Bearer\s+/i, '');
@@ -31,6 +33,7 @@ export function Login({ place }: { readonly place: DashboardRoute }) {
         <label for="token">Token</label>
         <textarea
           id="token"
+          ref={field}
           rows={4}
           spellcheck={false}
           autocomplete="off"

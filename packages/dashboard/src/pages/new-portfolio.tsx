@@ -1,5 +1,5 @@
 import { accountTypes, type CreatePortfolioBody, portfolioMarginEngineTypes } from '@sandpit/protocol';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { numberTyped } from '../format.ts';
 import { errorFrom } from '../load.ts';
@@ -10,9 +10,15 @@ import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 const KINDS = ['Cash', 'Margin, Reg T', 'Margin, portfolio margin'] as const;
 
 /** Opens a portfolio, in its own account. */
-export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
+export function NewPortfolio({ onDone }: { readonly onDone: (name: string) => void }) {
   const broker = useBroker();
-  const [name, setName] = useState('');
+  const [name, setName] = useState('My portfolio');
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const field = form.current?.querySelector('input');
+    field?.focus();
+    field?.select();
+  }, []);
   const [kind, setKind] = useState<string>(KINDS[1]);
   const [accountType, setAccountType] = useState<string>('INDIVIDUAL');
   const [engine, setEngine] = useState<string>('SIMPLE');
@@ -34,10 +40,13 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
       ...(name.trim() !== '' && { name: name.trim() }),
       ...(initialCash !== undefined && { initialCash }),
     };
-    broker.call('createPortfolio', { body }).then(onDone, (reason: unknown) => setError(errorFrom(reason)));
+    broker.call('createPortfolio', { body }).then(
+      () => onDone(name.trim()),
+      (reason: unknown) => setError(errorFrom(reason)),
+    );
   };
   return (
-    <form class="panel grid" onSubmit={submit} aria-label="New portfolio">
+    <form ref={form} class="panel grid" onSubmit={submit} aria-label="New portfolio">
       <Field name="Name" value={name} onChange={setName} />
       <Select name="Kind" value={kind} options={KINDS} onChange={setKind} />
       {isPortfolioMargin && (

@@ -64,8 +64,8 @@ export function OrderTable({
   };
   const orders = useOrders(filter);
   const columns = useMemo(
-    () => columnsAt(location.hash, portfolioId === undefined),
-    [place, portfolioId === undefined],
+    () => columnsAt(location.hash, portfolioId === undefined, chosen !== undefined),
+    [place, portfolioId === undefined, chosen !== undefined],
   );
   const { rows, total, isLoaded, isComplete, error, more, retry } = orders;
   return (
@@ -143,12 +143,12 @@ const Why = ({ text }: { readonly text: string }) => (
   </span>
 );
 
-/** `address`: the current one, which links preserve. */
-const columnsAt = (address: string, hasPortfolio: boolean): readonly Column<Order>[] => [
+/** `address`: the current one, which links preserve. `isNarrow`: the details of an order are beside the table. */
+const columnsAt = (address: string, hasPortfolio: boolean, isNarrow: boolean): readonly Column<Order>[] => [
   {
     title: 'Created',
     isWide: true,
-    cell: ({ createdAt }) => moment(createdAt),
+    cell: ({ createdAt }) => (isNarrow ? shortMoment : moment)(createdAt),
   },
   {
     title: 'Order',

@@ -20,6 +20,7 @@ import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { ComingList } from '../time/coming-list.tsx';
 import { distanceOf, stamp } from '../time/scale.ts';
 import { useComing } from '../time/use-coming.ts';
+import { announce } from '../ui/toaster.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { NewPortfolio } from './new-portfolio.tsx';
 import './overview.css';
@@ -35,7 +36,7 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
   const page = Math.max(1, Number(place.query.get('page') ?? 1) || 1);
   const { portfolios, total, isLoaded, error, reload } = usePortfolios(page);
   const activity = useOrderActivity();
-  const [isNew, setIsNew] = useState(false);
+  const [isNew, setIsNew] = useState(place.query.has('new'));
   const [version, setVersion] = useState(0);
   useEvery(MINUTE_MS, () => setVersion((one) => one + 1));
   useClockMoves(() => {
@@ -63,8 +64,11 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
       </div>
       {isNew && (
         <NewPortfolio
-          onDone={() => {
+          onDone={(name) => {
             setIsNew(false);
+            if (place.query.has('new')) setQuery({ new: undefined });
+            document.getElementById('content')?.focus({ preventScroll: true });
+            announce('Portfolio opened', name, 'success');
             reload();
           }}
         />
@@ -213,7 +217,9 @@ function Total({
           lines={[{ name: 'Total equity', points }]}
         />
       ) : (
-        <p class="notice">The curve begins with the first close.</p>
+        <p class={closes.size === 0 ? 'waiting' : 'notice'}>
+          {closes.size === 0 ? 'Loading …' : 'The curve begins with the first close.'}
+        </p>
       )}
     </section>
   );

@@ -34,7 +34,11 @@ export const TEMPLATES: readonly Template[] = [
     title: 'Replay of AAPL, June 2014',
     text: 'Recorded quotes of AAPL and its options, if the server has a recording of them.',
   },
-  { name: 'blank', title: 'A blank push market', text: 'No prices until you or a program set them.' },
+  {
+    name: 'blank',
+    title: 'A blank push market',
+    text: '100,000 dollars, and no prices until you or a program set them.',
+  },
 ];
 
 /** A first Monday of sessions, as in the examples of the documentation. */
@@ -153,6 +157,7 @@ async function prepare(
       return `portfolio/${portfolioId}`;
     }
     case 'blank':
-      return '';
+      await open('My portfolio', 100_000);
+      return 'trade/AAPL?show=market';
   }
 }

@@ -22,6 +22,8 @@ type Kind = 'Line' | 'Baseline';
 
 /** Fraction of the drawing that stays free at each end. */
 const MARGIN = 0.015;
+/** Half the width of a date on the axis, which would be cut off at the left edge. */
+const HALF_LABEL_PX = 24;
 /** Half the width of a label next to a dot, as a fraction of the drawing. A label is shown only if it fits. */
 const LABEL = 0.09;
 /** Height of the lower pane. */
@@ -168,7 +170,8 @@ export class Drawing {
       const margin = Math.max(0.5, count * MARGIN);
       const names = Math.min(this.#namesPx, scale.width() * MOST_NAMES);
       const free = (count * names) / Math.max(1, scale.width() - names);
-      scale.setVisibleLogicalRange({ from: -margin, to: count - 1 + margin + free });
+      const label = (count * HALF_LABEL_PX) / Math.max(1, scale.width());
+      scale.setVisibleLogicalRange({ from: -Math.max(margin, label), to: count - 1 + margin + free });
     });
   }
 

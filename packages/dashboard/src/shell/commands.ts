@@ -40,6 +40,16 @@ export function commands(broker: Broker, onHelp: () => void): readonly Hit[] {
       kind: 'Page',
       href: hrefOf(simulationId, path),
     })),
+    ...(broker.may('simulate')
+      ? [
+          {
+            id: 'compare brokers',
+            title: 'Compare brokers, latencies and fill models',
+            kind: 'Command',
+            href: hrefOf(simulationId, 'time', { section: 'compare' }),
+          },
+        ]
+      : []),
     { id: 'help', title: 'Help and keys', kind: 'Command', act: onHelp },
     ...THEMES.map(([theme, title]) => ({
       id: `theme ${theme}`,

@@ -1,6 +1,6 @@
 /** Summary of the events of a clock move, in one sentence. Pure. */
 import type { Activity } from '@sandpit/protocol';
-import { change } from '../format.ts';
+import { capitalized, change } from '../format.ts';
 
 type Happened = Pick<Activity, 'category' | 'type'>;
 
@@ -40,6 +40,5 @@ export function summaryOf(
   const moved = equity === undefined ? 0 : Math.round((equity.after - equity.before) * 100) / 100;
   const parts = [...counts, ...(moved === 0 ? [] : [`equity ${change(moved)}`])];
   if (parts.length === 0) return 'Nothing happened.';
-  const text = parts.join(', ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${capitalized(parts.join(', '))}.`;
 }

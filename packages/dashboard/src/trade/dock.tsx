@@ -1,6 +1,7 @@
 /** Below the chart: positions, open orders, fills and activities of the ticket's portfolio. */
 import type { Activity, Order, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
+import { activityText, cashOf, noteOf } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
 import { change, money, moment, price, quantity, tone, words } from '../format.ts';
 import { isOpenOrder, type OrderRows } from '../live/orders.ts';
@@ -174,13 +175,16 @@ const AT: Column<Activity> = { title: 'At', isWide: true, cell: ({ at }) => mome
 const AMOUNT: Column<Activity> = {
   title: 'Amount',
   isNumber: true,
-  cell: ({ amount }) => (amount === undefined ? '' : <span class={tone(amount)}>{change(amount)}</span>),
+  cell: (one) => {
+    const cash = cashOf(one);
+    return cash === undefined ? '' : <span class={tone(cash)}>{change(cash)}</span>;
+  },
 };
 
 const EXECUTIONS: readonly Column<Activity>[] = [
   AT,
   { title: 'Symbol', cell: ({ symbol = '' }) => contractText(symbol) },
-  { title: 'Fill', cell: ({ description }) => description, isLong: true },
+  { title: 'Fill', cell: activityText, isLong: true },
   { title: 'Quantity', isNumber: true, cell: (one) => quantity(one.quantity) },
   { title: 'Price', isNumber: true, cell: (one) => price(one.price) },
   AMOUNT,
@@ -189,6 +193,6 @@ const EXECUTIONS: readonly Column<Activity>[] = [
 const ACTIVITIES: readonly Column<Activity>[] = [
   AT,
   { title: 'Type', cell: ({ type }) => words(type) },
-  { title: 'What happened', cell: ({ description }) => description, isLong: true },
+  { title: 'What happened', cell: (one) => `${activityText(one)}${noteOf(one)}`, isLong: true },
   AMOUNT,
 ];

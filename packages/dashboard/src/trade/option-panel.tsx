@@ -1,10 +1,5 @@
 /** The option chain as a strategy builder: a bid sells, an ask buys, and the legs gather in the tray below. */
-import {
-  type Leg,
-  type OptionChainContract,
-  type PortfolioUpdate,
-  strategyLegCounts,
-} from '@sandpit/protocol';
+import type { Leg, OptionChainContract, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import { useBroker } from '../broker.ts';
@@ -253,7 +248,14 @@ function Strike({
 }
 
 /** Fills the tray with a strategy around the money. */
-const TEMPLATES = Object.keys(strategyLegCounts) as readonly Template[];
+const TEMPLATES: Readonly<Record<Template, string>> = {
+  VERTICAL_SPREAD: 'Bull call spread',
+  IRON_CONDOR: 'Iron condor',
+  BUTTERFLY: 'Call butterfly',
+  CALENDAR_SPREAD: 'Call calendar spread',
+  STRADDLE: 'Straddle',
+  STRANGLE: 'Strangle',
+};
 
 function Templates({ chains, query }: { readonly chains: Chains; readonly query: URLSearchParams }) {
   const broker = useBroker();
@@ -277,8 +279,9 @@ function Templates({ chains, query }: { readonly chains: Chains; readonly query:
   return (
     <Select
       name="Start with"
+      plain
       value=""
-      options={[['', 'Choose a strategy …'], ...TEMPLATES.map((one) => [one, one] as const)]}
+      options={[['', 'Choose a strategy …'], ...Object.entries(TEMPLATES)]}
       onChange={(strategy) => {
         if (strategy !== '') void fill(strategy as Template).catch(() => undefined);
       }}

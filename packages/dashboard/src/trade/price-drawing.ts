@@ -94,6 +94,8 @@ const HUNDREDTHS = { type: 'price', precision: 2, minMove: 0.01 } as const;
 const TEXT_BARS = 24;
 /** Bars that are shown at first; the rest is to the left. */
 const SHOWN = 120;
+/** Empty bars at the right edge, so that the text of a fill at the last bar is not cut off. */
+const RIGHT_BARS = 8;
 /** Height of a pane below the candles. */
 const PANE_PX = 90;
 
@@ -139,7 +141,12 @@ export class PriceDrawing {
         fontFamily: getComputedStyle(element).fontFamily,
         background: { color: 'transparent' },
       },
-      timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf, rightOffset: 4 },
+      timeScale: {
+        borderVisible: false,
+        timeVisible: true,
+        tickMarkFormatter: tickOf,
+        rightOffset: RIGHT_BARS,
+      },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
       localization: { locale: 'en-US', timeFormatter: momentOf },
@@ -202,7 +209,9 @@ export class PriceDrawing {
     // Once the scale at the side has its width.
     requestAnimationFrame(() => {
       if (!this.#over.signal.aborted)
-        this.#chart.timeScale().setVisibleLogicalRange({ from: Math.max(-1, count - shown), to: count + 4 });
+        this.#chart
+          .timeScale()
+          .setVisibleLogicalRange({ from: Math.max(-1, count - shown), to: count + RIGHT_BARS });
     });
   }
 

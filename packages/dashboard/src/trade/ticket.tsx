@@ -188,7 +188,7 @@ export function Ticket(props: TicketProps) {
                 </button>
               ))}
             </div>
-            <div class="pair">
+            <div class="pair effect">
               <Select
                 name="Effect"
                 value={intent.endsWith('OPEN') ? 'OPEN' : 'CLOSE'}
@@ -317,7 +317,7 @@ export function Ticket(props: TicketProps) {
           </button>
         </p>
       )}
-      <Preview state={preview} missing={missing} />
+      {!ticket.isSent && <Preview state={preview} missing={missing} />}
       {missing === undefined && (
         <p class="row small" aria-label="The same order as code" role="group">
           <Copy name="curl" text={asCurl(order)} />

@@ -123,7 +123,7 @@ function Desk({
   );
   const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols, ...compared]);
   const { value: portfolio } = usePortfolio(portfolioId ?? '');
-  const orders = useOrders({ portfolioId: portfolioId ?? '' });
+  const orders = useOrders({ portfolioId });
   const market = useMarketSide(feed, symbol, legs);
   const instrument = useLoad(
     async () =>
@@ -203,7 +203,8 @@ function Desk({
     <Empty>Read-only token: it cannot place orders.</Empty>
   ) : portfolioId === undefined ? (
     <Empty>
-      No portfolio to trade in. <a href={hrefOf(broker.simulationId, '')}>Open a portfolio first.</a>
+      No portfolio to trade in. <a href={hrefOf(broker.simulationId, '', { new: '1' })}>Open a portfolio</a>{' '}
+      first.
     </Empty>
   ) : (
     <Ticket

@@ -203,7 +203,7 @@ export const evaluationRoutes = table({
     tag: 'Evaluations',
     summary: 'Export an evaluation',
     description:
-      'Streams an evaluation whose cells have all ended as lines of JSON: what it was, the 128 bits that it was drawn from, the rows of the matrix, then the simulation of each cell as `GET /v1/simulations/{simulationId}/export` has it. `sandpit eval verify` recomputes the result from the file. `format=inspect` sends the log of one entrant.',
+      'Streams an evaluation whose cells have all ended as lines of JSON: what it was, the 128 bits that it was drawn from, the rows of the matrix, then the journal of the evaluation and the simulation of each cell as `GET /v1/simulations/{simulationId}/export` has it. `sandpit eval verify` recomputes the result from the file. `format=inspect` sends the log of one entrant.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'simulate',

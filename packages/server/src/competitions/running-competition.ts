@@ -88,6 +88,27 @@ function isShort(
   return close > endsAt;
 }
 
+type CompetitionCommand = 'AddEntry' | 'RemoveEntry' | 'SetCompetitionPhase' | 'SettleCompetition';
+type Alongside<T extends CompetitionCommand> = (outcome: Outcome<T>) => Promise<unknown> | undefined;
+
+/**
+ * Records a decision in the cell of a competition or an evaluation. `alongside` is called in the turn, which is the commit, of its record.
+ */
+export async function recordIn<T extends CompetitionCommand>(
+  cell: Simulation,
+  command: Extract<Command, { type: T }>,
+  alongside: Alongside<T> = () => undefined,
+): Promise<Outcome<T>> {
+  let written: Promise<unknown> | undefined;
+  const outcome = await cell.submit<T>(command, (decided) => {
+    written = alongside(decided);
+    written?.catch(() => undefined);
+    return undefined;
+  });
+  await written;
+  return outcome;
+}
+
 interface RunningEntry {
   readonly note: EntryNote;
   readonly simulation: Simulation;
@@ -157,19 +178,12 @@ export class RunningCompetition {
       .map(({ simulation }) => simulation);
   }
 
-  /** Records a decision in the market, which its entries follow. `alongside` is called in the turn, which is the commit, of its record. */
-  async record<T extends 'AddEntry' | 'RemoveEntry' | 'SetCompetitionPhase' | 'SettleCompetition'>(
+  /** Records a decision in the market, which its entries follow. */
+  record<T extends CompetitionCommand>(
     command: Extract<Command, { type: T }>,
-    alongside: (outcome: Outcome<T>) => Promise<unknown> | undefined = () => undefined,
+    alongside?: Alongside<T>,
   ): Promise<Outcome<T>> {
-    let written: Promise<unknown> | undefined;
-    const outcome = await this.market.submit<T>(command, (decided) => {
-      written = alongside(decided);
-      written?.catch(() => undefined);
-      return undefined;
-    });
-    await written;
-    return outcome;
+    return recordIn(this.market, command, alongside);
   }
 
   /** Changes the phase of the market. */

@@ -202,13 +202,13 @@ function problemsOfEntries(
     return isNoted ? [] : [`${displayName}: it is not an entry of the market's journal`];
   });
   // One that is withdrawn before the start does not take part.
-  const missing = [...noted.values()].filter(
-    ({ cell, removed }) => !shown.has(cell) && removed?.status !== 'WITHDRAWN',
+  const missing = [...noted].filter(
+    ([cell, { removed }]) => !shown.has(cell) && removed?.status !== 'WITHDRAWN',
   );
   const inOrder = [...noted.keys()].filter((cell) => shown.has(cell));
   return [
     ...wrong,
-    ...missing.map(({ number }) => `entry ${number} of the market's journal is missing`),
+    ...missing.map(([, { number }]) => `entry ${number} of the market's journal is missing`),
     ...(wrong.length > 0 || sameList(inOrder, [...shown])
       ? []
       : ['entries are not in the order of entering']),

@@ -172,17 +172,27 @@ export interface EvaluationRank {
   readonly requests: number;
 }
 
-/** Grows when an older server would misread a file. */
-export const EVALUATION_FORMAT = 1;
+/** Grows when an older server would misread a file. Files of format 1 have no journal of the evaluation. */
+export const EVALUATION_FORMAT = 2;
+
+/** An entry in the exported file. */
+export interface FiledEntry extends ShownEntry {
+  /** From 1, in the order of entering; absent in format 1. */
+  readonly number?: number;
+  readonly withdrawn?: true;
+}
 
 /**
  * The first line of an exported evaluation. A line for each row of the matrix follows (`{ type: 'row', ...MatrixRow }`), by entrant,
- * scenario, seed and trial as `entries` list them; then the file of each cell's simulation (D170) in the same order.
+ * scenario, seed and trial as `entries` list them; then the file (D170) of the evaluation's own cell, and that of each cell's simulation in
+ * the order of the rows.
  */
 export interface EvaluationHeader {
   readonly type: 'evaluation';
-  readonly format: typeof EVALUATION_FORMAT;
+  readonly format: 1 | typeof EVALUATION_FORMAT;
   readonly evaluationId: string;
+  /** Id of the evaluation's own cell; absent in format 1. */
+  readonly cellId?: string;
   readonly digest: string;
   /** SHA-256, in hex, of the recording's files; present when a scenario replays it. Part of `digest`. */
   readonly recording?: string;
@@ -190,7 +200,7 @@ export interface EvaluationHeader {
   readonly draw: string;
   readonly definition: EvaluationDefinition;
   /** In order of `resultHash`: baselines too. */
-  readonly entries: readonly ShownEntry[];
+  readonly entries: readonly FiledEntry[];
   readonly resultHash: string;
 }
 

@@ -21,6 +21,10 @@ export interface CellDraw {
   readonly maskKey: string;
 }
 
+/** Seed and secret of the cell of an evaluation. Its ids are of nothing. */
+export const drawOfEvaluation = (draw: string, cellId: string): ReturnType<typeof drawnFrom> =>
+  drawnFrom(draw, 'market', cellId);
+
 /** The chance of a cell, from the draw of its evaluation (D210). */
 export function drawOfCell(draw: string, { scenario, seed, entrant, trial }: CellPlace): CellDraw {
   const market = drawnFrom(draw, 'market', JSON.stringify([scenario, seed]));

@@ -1,6 +1,7 @@
 /**
  * The file of an evaluation whose cells have all ended (D210): lines of JSON. The first describes the evaluation, a line for each row of its
- * matrix follows, then the file of each cell's simulation (D170). Rows and simulations are in the order of the cells of `entries`.
+ * matrix follows, then the file (D170) of the evaluation's own cell and that of each cell's simulation. Rows and simulations are in the order
+ * of the cells of `entries`.
  */
 import { exportSimulation } from '../engine/transfers/export.js';
 import type { KeptConfig } from '../engine/configuration/simulation-config.js';
@@ -25,9 +26,11 @@ const ROW = '{"type":"row",';
 /** Bytes of the first line: 200 scenarios of 50 tasks, and tens of thousands of cells. */
 export const LONGEST_FIRST_LINE = 256 * 1024 * 1024;
 
-/** A cell with the last record that belongs to its result. */
+/** A simulation with the last record that belongs to the file. */
 export interface FiledCell extends Pick<ShownCell, 'simulationId'> {
   readonly upTo: number;
+  /** Its id in the file. */
+  readonly shownId: string;
 }
 
 /** The file of an evaluation, piece by piece. */
@@ -39,11 +42,11 @@ export async function* exportEvaluation(
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`;
   for (const row of rows) yield `${JSON.stringify({ type: 'row', ...row })}\n`;
-  for (const { simulationId: id, upTo } of cells) {
+  for (const { simulationId: id, shownId, upTo } of cells) {
     const entry = store.registry.simulation(id);
     if (entry === undefined) throw new Error(`There is no simulation ${id}`);
     const config = JSON.parse(entry.config) as KeptConfig;
-    yield* exportSimulation(store, { id, shownId: id, config, upTo });
+    yield* exportSimulation(store, { id, shownId, config, upTo });
   }
 }
 
@@ -51,7 +54,8 @@ export async function* exportEvaluation(
 export function headerIn(line: string | undefined): FiledEvaluation {
   const header = JSON.parse(line ?? 'null') as Partial<FiledEvaluation> | null;
   if (header?.type !== 'evaluation') throw new Error('the file is not the export of an evaluation');
-  if (header.format !== EVALUATION_FORMAT) throw new Error('the file was written by a later version');
+  if (header.format !== EVALUATION_FORMAT && header.format !== 1)
+    throw new Error('the file was written by a later version');
   return header as FiledEvaluation;
 }
 

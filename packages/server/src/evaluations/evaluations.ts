@@ -2,17 +2,23 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Instant, isOver } from '@sandpit/core';
 import type { Tier } from '@sandpit/core';
 import { journalHashOfCell } from '../competitions/journal-hash.js';
-import { maskedCompetition, termsOf } from '../competitions/running-competition.js';
+import { maskedCompetition, recordIn, termsOf } from '../competitions/running-competition.js';
+import { beginningDigest } from '../engine/recovery/first-records.js';
+import { evaluationCellOf } from '../engine/values/cell-names.js';
 import { foldedName } from '../engine/values/folded-name.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import type { Simulations } from '../engine/directory/simulations.js';
 import { Slice } from '../engine/scheduling/slice.js';
+import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { playBaseline } from './baselines.js';
 import { canonicalDigest } from './canonical-json.js';
 import type { BaselineName, EndReason, ShownScenario, Usage } from './definition.js';
 import { drawOfCell } from './draw.js';
 import { EvaluationRefused } from './errors.js';
+import { digestOfEntry, digestOfRuns, evaluationBeginning, evaluationConfig } from './evaluation-cell.js';
+import type { NoteWithCell } from './evaluation-cell.js';
+import { resultHashOf } from './figures.js';
 import { HouseQueue } from './house-queue.js';
 import {
   cellName,
@@ -98,6 +104,7 @@ export interface KeptCell {
 /** An evaluation as this server has it. */
 export interface KeptEvaluation {
   note: EvaluationNote;
+  /** Those that are being added too. */
   readonly entries: Map<string, EvaluationEntryNote>;
   /** By entrant, scenario, seed and trial. */
   cells: KeptCell[];
@@ -107,6 +114,10 @@ export interface KeptEvaluation {
   version: number;
   /** The last edit. */
   editing: Promise<void>;
+  /** Entries that are being added. */
+  readonly entering: Set<Promise<unknown>>;
+  /** Set once its cell exists and has everything that the registry has. */
+  completing: Promise<void> | undefined;
 }
 
 /** Place of a simulation in an evaluation. */
@@ -118,7 +129,10 @@ export interface CellPlaceInfo {
   readonly isOver: boolean;
 }
 
-/** All evaluations of a server (D210). The registry has definitions, entries and counts, the journals of the cells all events. */
+/**
+ * All evaluations of a server (D210). The registry has definitions, names and counts, the journal of each evaluation's cell its entries, phases
+ * and result, the journals of the runs everything else.
+ */
 export class Evaluations {
   readonly #deps: EvaluationDeps;
   readonly #kept = new Map<string, KeptEvaluation>();
@@ -148,10 +162,13 @@ export class Evaluations {
   }
 
   #notes(): readonly EvaluationNote[] {
-    return this.#registry
-      .settings(EVALUATIONS)
-      .map(([, text]) => JSON.parse(text) as EvaluationNote)
+    return this.#allNotes()
+      .filter(({ isDeleted }) => isDeleted !== true)
       .sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  #allNotes(): readonly EvaluationNote[] {
+    return this.#registry.settings(EVALUATIONS).map(([, text]) => JSON.parse(text) as EvaluationNote);
   }
 
   get #registry() {
@@ -167,6 +184,8 @@ export class Evaluations {
       names: new Set(),
       version: 0,
       editing: Promise.resolve(),
+      entering: new Set(),
+      completing: undefined,
     };
     const entries = this.#registry
       .settings(entriesOf(note.id))
@@ -205,7 +224,14 @@ export class Evaluations {
   #continue(owner?: string): void {
     const orphans = this.#orphans().filter(([, tenantId]) => owner === undefined || tenantId === owner);
     const own = [...this.#kept.values()].filter(({ note }) => owner === undefined || note.owner === owner);
+    const deleted = this.#allNotes().filter(
+      (note) => note.isDeleted === true && (owner === undefined || note.owner === owner),
+    );
     this.#opening = this.#opening.then(async () => {
+      for (const note of deleted) {
+        if (this.#isClosed) return;
+        await this.#removeRows(note).catch(() => undefined);
+      }
       for (const [note, tenantId] of orphans) {
         if (this.#isClosed) return;
         await this.#discard(note, tenantId).catch(() => undefined);
@@ -234,13 +260,21 @@ export class Evaluations {
   }
 
   async #resume(kept: KeptEvaluation): Promise<void> {
+    if (kept.note.cellId === undefined)
+      await this.#completed(kept).catch((error: unknown) =>
+        this.#noteFailure(kept, 'cannot be continued', error),
+      );
     kept.editing = kept.editing.then(() =>
       this.#enterBaselines(kept).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        this.#deps.note(`The baselines of evaluation ${kept.note.id} cannot be entered: ${why}`);
+        this.#noteFailure(kept, 'has baselines that cannot be entered', error);
       }),
     );
     await kept.editing;
+    const [first] = kept.cells;
+    if (first !== undefined && this.#isUnsettled(kept))
+      this.#work(first, async () => {
+        await this.#settleEvaluation(kept);
+      });
     for (const cell of [...kept.cells]) {
       if (this.#isClosed) return;
       if (cell.note.result !== undefined) continue;
@@ -249,8 +283,7 @@ export class Evaluations {
       else if (cell.note.startedAt !== undefined)
         // Its clock runs, or its journal has reached the end already.
         await this.#deps.simulations.directory.find(cell.note.id, kept.note.owner).catch((error: unknown) => {
-          const why = error instanceof Error ? error.message : String(error);
-          this.#deps.note(`A cell of evaluation ${kept.note.id} cannot be opened: ${why}`);
+          this.#noteFailure(kept, 'has a run that cannot be opened', error);
         });
     }
     this.#watchDeadlines();
@@ -274,7 +307,7 @@ export class Evaluations {
     if (id === undefined) return false;
     const text = this.#registry.setting(evaluationName(id));
     const note = text === undefined ? undefined : (JSON.parse(text) as EvaluationNote);
-    if (note === undefined) this.#forget(id);
+    if (note === undefined || note.isDeleted === true) this.#forget(id);
     else if (this.#deps.store.ownership?.owned.has(note.owner) === false) this.#load(note);
     return true;
   }
@@ -318,9 +351,155 @@ export class Evaluations {
     return [...this.#kept.values()].filter(({ note }) => note.owner === tenantId).reverse();
   }
 
-  statusOf({ entries, cells }: KeptEvaluation): EvaluationStatus {
+  statusOf({ note, entries }: KeptEvaluation): EvaluationStatus {
     if (![...entries.values()].some((entry) => !isHouse(entry))) return 'OPEN';
-    return cells.every(({ note }) => note.result !== undefined) ? 'DONE' : 'RUNNING';
+    return note.settled?.entries === entries.size ? 'DONE' : 'RUNNING';
+  }
+
+  /** True when every run has a result, and the cell does not have that of the evaluation. */
+  #isUnsettled(kept: KeptEvaluation): boolean {
+    const { note, cells } = kept;
+    const entries = enteredIn(kept);
+    return (
+      entries.some((entry) => !isHouse(entry)) &&
+      note.settled?.entries !== entries.length &&
+      cells.every((cell) => cell.note.result !== undefined)
+    );
+  }
+
+  /** The cell of an evaluation, with everything that the registry has. */
+  async cellOfEvaluation(kept: KeptEvaluation): Promise<Simulation> {
+    await this.#completed(kept);
+    return this.#findCell(kept);
+  }
+
+  async #findCell({ note: { cellId, owner } }: KeptEvaluation): Promise<Simulation> {
+    const cell =
+      cellId === undefined
+        ? undefined
+        : await this.#deps.simulations.directory.findEvaluation(evaluationCellOf(cellId), owner);
+    if (cell === undefined) throw new StoreUnavailable('the cell of the evaluation is gone');
+    return cell;
+  }
+
+  #completed(kept: KeptEvaluation): Promise<void> {
+    kept.completing ??= this.#completeCell(kept).catch((error: unknown) => {
+      kept.completing = undefined;
+      throw error;
+    });
+    return kept.completing;
+  }
+
+  /**
+   * Adds what the cell of an evaluation lacks: all of it if an earlier version created the evaluation, else an entry or a withdrawal of which
+   * the registry alone became durable when another node acquired the owner.
+   */
+  async #completeCell(kept: KeptEvaluation): Promise<void> {
+    if (kept.note.cellId === undefined) {
+      const note = { ...kept.note, cellId: randomUUID() };
+      await this.#createCell(note, () => {
+        this.#requireKept(kept);
+        return () => {
+          kept.note = note;
+          return [];
+        };
+      });
+    }
+    const cell = await this.#findCell(kept);
+    const noted = () => cell.brokerage.state.competition?.entries;
+    for (const { id, isWithdrawn } of enteredIn(kept)) {
+      let isOut = isWithdrawn === true;
+      if (noted()?.has(id) !== true) {
+        const own = kept.cells.flatMap(({ entry, note }) => (entry.id === id ? [note] : []));
+        const digest = await digestOfEntry(this.#deps.store, own);
+        await this.#recordEntry(kept, cell, id, digest, () => undefined);
+        isOut ||= own.some(({ reason }) => reason === 'WITHDRAWN');
+      }
+      if (isOut && noted()?.get(id)?.removed === undefined) await this.#recordWithdrawal(kept, cell, id);
+    }
+  }
+
+  /** Creates the cell of an evaluation and saves its note, in one commit with `alongside`, which is called in its turn. */
+  async #createCell(
+    note: NoteWithCell,
+    begin: () => () => readonly Promise<unknown>[] = () => () => [],
+  ): Promise<void> {
+    const { simulations } = this.#deps;
+    const config = evaluationConfig(note);
+    await simulations.creation.createCompetitionMarket(
+      note.owner,
+      config,
+      evaluationCellOf(note.cellId),
+      () => {
+        const alongside = begin();
+        return {
+          commands: [evaluationBeginning(note)],
+          alongside: () => Promise.all([this.#saveNote(note), ...alongside()]),
+        };
+      },
+    );
+  }
+
+  #saveNote(note: EvaluationNote): Promise<void> {
+    return this.#registry.saveSetting(evaluationName(note.id), JSON.stringify(note));
+  }
+
+  #saveEntry(entry: EvaluationEntryNote): Promise<void> {
+    return this.#registry.saveSetting(entryName(entry), JSON.stringify(entry));
+  }
+
+  #isKept(kept: KeptEvaluation): boolean {
+    return this.#kept.get(kept.note.id) === kept;
+  }
+
+  /** Throws if an evaluation was deleted. */
+  #requireKept(kept: KeptEvaluation): void {
+    if (!this.#isKept(kept)) throw notFound();
+  }
+
+  /** Records an entry, in one commit with its note. `entered` is called in the turn of the decision. */
+  async #recordEntry(
+    kept: KeptEvaluation,
+    cell: Simulation,
+    entryId: string,
+    digest: string,
+    entered: (entry: EvaluationEntryNote) => void,
+  ): Promise<void> {
+    const entry = kept.entries.get(entryId);
+    if (entry === undefined) throw notFound();
+    const command = {
+      type: 'AddEntry',
+      entryId,
+      digest,
+      ...(isHouse(entry) && { isHouse: true as const }),
+    } as const;
+    await recordIn<'AddEntry'>(cell, command, ({ result }) => {
+      const present = kept.entries.get(entryId);
+      if ('code' in result || present === undefined || !this.#isKept(kept)) return undefined;
+      const numbered = { ...present, number: result.number };
+      kept.entries.set(entryId, numbered);
+      kept.version += 1;
+      entered(numbered);
+      return this.#saveEntry(numbered);
+    });
+  }
+
+  /** Records a withdrawal, in one commit with the notes of the entry and of its runs that have not ended. */
+  async #recordWithdrawal(kept: KeptEvaluation, cell: Simulation, entryId: string): Promise<void> {
+    await recordIn<'RemoveEntry'>(
+      cell,
+      { type: 'RemoveEntry', entryId, status: 'WITHDRAWN' },
+      ({ events }) => {
+        const entry = kept.entries.get(entryId);
+        if (events.length === 0 || entry === undefined || !this.#isKept(kept)) return undefined;
+        const withdrawn: EvaluationEntryNote = { ...entry, isWithdrawn: true };
+        kept.entries.set(entryId, withdrawn);
+        kept.version += 1;
+        const own = kept.cells.filter((one) => one.entry.id === entryId && one.note.endedAt === undefined);
+        for (const one of own) this.#end(one, 'WITHDRAWN');
+        return Promise.all([this.#saveEntry(withdrawn), ...own.map((one) => this.#save(one))]);
+      },
+    );
   }
 
   async create(owner: string, tier: Tier, terms: EvaluationTerms): Promise<KeptEvaluation> {
@@ -328,8 +507,9 @@ export class Evaluations {
       throw new EvaluationRefused('TOO_MANY', `A tenant has at most ${MOST_EVALUATIONS} evaluations`);
     const draw = randomBytes(16).toString('hex');
     const id = randomUUID();
-    const note: EvaluationNote = { ...terms, id, owner, tier, createdAt: this.#deps.clockMs(), draw };
-    await this.#registry.saveSetting(evaluationName(id), JSON.stringify(note));
+    const cellId = randomUUID();
+    const note = { ...terms, id, owner, tier, createdAt: this.#deps.clockMs(), draw, cellId };
+    await this.#createCell(note);
     const kept = this.#load(note);
     await this.#enterBaselines(kept).catch(async (error: unknown) => {
       await this.remove(kept);
@@ -349,33 +529,54 @@ export class Evaluations {
   }
 
   async #updateNow(kept: KeptEvaluation, terms: EvaluationTerms): Promise<KeptEvaluation> {
-    if (this.#kept.get(kept.note.id) !== kept) throw notFound();
+    this.#requireKept(kept);
     this.refuseStarted(kept);
-    const { id, owner, tier, createdAt, draw } = kept.note;
-    const note: EvaluationNote = { ...terms, id, owner, tier, createdAt, draw };
-    if (note.digest === kept.note.digest) {
-      kept.note = note;
-      await this.#registry.saveSetting(evaluationName(id), JSON.stringify(note));
+    await this.#completed(kept);
+    this.#requireKept(kept);
+    const { id, owner, tier, createdAt, draw, cellId: before } = kept.note;
+    const basis = { ...terms, id, owner, tier, createdAt, draw };
+    if (terms.digest === kept.note.digest) {
+      kept.note = { ...basis, ...(before !== undefined && { cellId: before }) };
+      await this.#saveNote(kept.note);
       return kept;
     }
-    const before = [...kept.cells];
-    const entries = [...kept.entries.values()];
-    // No entry may come in between.
+    const note = { ...basis, cellId: randomUUID() };
+    const replaced: Pick<CellNote, 'id' | 'evaluationId' | 'entryId'>[] = [];
+    // One commit: a crash leaves the former evaluation, or this one without baselines, and runs that the next start removes.
+    await this.#createCell(note, () => {
+      this.#requireKept(kept);
+      return () => this.#replaceCell(kept, note, replaced);
+    });
+    for (const cell of replaced) await this.#discard(cell, owner);
+    await this.#enterBaselines(kept);
+    return kept;
+  }
+
+  /** Applies another definition in memory and returns the writes that belong to it. `replaced` receives the simulations of the former one. */
+  #replaceCell(
+    kept: KeptEvaluation,
+    note: NoteWithCell,
+    replaced: Pick<CellNote, 'id' | 'evaluationId' | 'entryId'>[],
+  ): readonly Promise<unknown>[] {
+    const { id, cellId } = kept.note;
+    const writes = [...kept.entries.values()].map((entry) => this.#registry.deleteSetting(entryName(entry)));
+    for (const cell of kept.cells) {
+      cell.isGone = true;
+      this.#cells.delete(cell.note.id);
+      replaced.push(cell.note);
+    }
+    if (cellId !== undefined) {
+      const former = { id: evaluationCellOf(cellId), evaluationId: id, entryId: '' };
+      writes.push(this.#registry.saveSetting(cellName(former), JSON.stringify(former)));
+      replaced.push(former);
+    }
     kept.entries.clear();
     kept.names.clear();
     kept.cells = [];
     kept.note = note;
     kept.version += 1;
-    for (const cell of before) {
-      cell.isGone = true;
-      this.#cells.delete(cell.note.id);
-    }
-    // The definition last: baselines of the former one that a crash has left would not be played again.
-    for (const entry of entries) await this.#registry.deleteSetting(entryName(entry));
-    for (const cell of before) await this.#discard(cell.note, owner);
-    await this.#registry.saveSetting(evaluationName(id), JSON.stringify(note));
-    await this.#enterBaselines(kept);
-    return kept;
+    kept.completing = undefined;
+    return writes;
   }
 
   refuseStarted(kept: KeptEvaluation): void {
@@ -383,13 +584,22 @@ export class Evaluations {
       throw new EvaluationRefused('STARTED', 'An evaluation can be edited until it has an entry');
   }
 
-  /** Deletes an evaluation with its cells. */
-  async remove({ note, cells, entries }: KeptEvaluation): Promise<void> {
-    this.#forget(note.id);
-    // Without its entries, the cells are removed by the next start if this one does not complete it.
-    for (const entry of entries.values()) await this.#registry.deleteSetting(entryName(entry));
-    for (const cell of cells) await this.#discard(cell.note, note.owner);
-    await this.#registry.deleteSetting(evaluationName(note.id));
+  /** Deletes an evaluation with its cell and its runs. The next start completes a deletion that a crash has cut off. */
+  async remove(kept: KeptEvaluation): Promise<void> {
+    this.#forget(kept.note.id);
+    await this.#saveNote({ ...kept.note, isDeleted: true });
+    // They find that it is deleted, and remove what they have created.
+    await Promise.allSettled([kept.editing, ...kept.entering]);
+    await this.#removeRows(kept.note);
+  }
+
+  async #removeRows(note: EvaluationNote): Promise<void> {
+    const { id, owner, cellId } = note;
+    for (const [name] of this.#registry.settings(entriesOf(id))) await this.#registry.deleteSetting(name);
+    for (const [, text] of this.#registry.settings(cellsOf(id)))
+      await this.#discard(JSON.parse(text) as CellNote, owner);
+    if (cellId !== undefined) await this.#deps.simulations.directory.remove(evaluationCellOf(cellId), owner);
+    await this.#registry.deleteSetting(evaluationName(id));
   }
 
   /** Enters the baselines that have no entry yet: all of them, or those that a crash has left out. */
@@ -412,8 +622,11 @@ export class Evaluations {
     kept: KeptEvaluation,
     body: { readonly entrant: string; readonly model?: string; readonly version?: string },
   ): Promise<EvaluationEntryNote> {
-    await kept.editing;
-    if (this.#kept.get(kept.note.id) !== kept) throw notFound();
+    for (let last; last !== kept.editing;) {
+      last = kept.editing;
+      await last;
+    }
+    this.#requireKept(kept);
     const entry = await this.#enterNow(kept, body, kept.note.definition.trials ?? 1, () => true);
     this.#watchDeadlines();
     return entry;
@@ -438,11 +651,10 @@ export class Evaluations {
     );
     if (kept.cells.length + wanted.length > MOST_CELLS)
       throw new EvaluationRefused('TOO_MANY', 'An evaluation has at most 100,000 cells');
-    const number = 1 + Math.max(0, ...[...kept.entries.values()].map((entry) => entry.number));
-    const entry: EvaluationEntryNote = {
+    const held: EvaluationEntryNote = {
       id: randomUUID(),
       evaluationId: note.id,
-      number,
+      number: 0,
       entrant: body.entrant,
       ...(body.model !== undefined && { model: body.model }),
       ...(body.version !== undefined && { version: body.version }),
@@ -450,30 +662,57 @@ export class Evaluations {
     };
     // In one turn, so that no other entry has the name and no edit changes the definition.
     kept.names.add(name);
-    kept.entries.set(entry.id, entry);
-    const made: CellNote[] = [];
+    kept.entries.set(held.id, held);
+    const entering = this.#addEntry(kept, held, wanted);
+    kept.entering.add(entering);
+    try {
+      return await entering;
+    } catch (error) {
+      // Decided, it may still become durable when the store does not answer.
+      if (kept.entries.get(held.id)?.number === 0) {
+        kept.names.delete(name);
+        kept.entries.delete(held.id);
+      }
+      throw error;
+    } finally {
+      kept.entering.delete(entering);
+    }
+  }
+
+  /** Creates the runs of an entry in slices, then adds the entry in one commit: the record of the evaluation's cell, and its note. */
+  async #addEntry(
+    kept: KeptEvaluation,
+    held: EvaluationEntryNote,
+    wanted: readonly Pick<CellNote, 'scenario' | 'seed' | 'trial'>[],
+  ): Promise<EvaluationEntryNote> {
+    const { note } = kept;
+    const made: NewCell[] = [];
+    let entry: EvaluationEntryNote | undefined;
     try {
       const slice = new Slice();
       for (let first = 0; first < wanted.length; first += CELLS_AT_ONCE) {
+        this.#requireKept(kept);
         const places = wanted.slice(first, first + CELLS_AT_ONCE);
         // Together, so that they share commits.
-        const results = await Promise.allSettled(places.map((place) => this.#newCell(note, entry, place)));
+        const results = await Promise.allSettled(places.map((place) => this.#newCell(note, held, place)));
         for (const result of results) if (result.status === 'fulfilled') made.push(result.value);
         for (const result of results) if (result.status === 'rejected') throw result.reason as Error;
         await slice.breathe();
       }
-      // It was deleted, or edited, in the meantime.
-      if (this.#kept.get(note.id) !== kept || !kept.entries.has(entry.id)) throw notFound();
-      await this.#registry.saveSetting(entryName(entry), JSON.stringify(entry));
+      made.sort((a, b) => comparePlaces(note, a.note, b.note));
+      const cell = await this.cellOfEvaluation(kept);
+      this.#requireKept(kept);
+      await this.#recordEntry(kept, cell, held.id, digestOfRuns(made), (numbered) => {
+        entry = numbered;
+        for (const one of made) this.#attachNote(this.#enterCell(kept, numbered, one.note));
+        sortCells(kept);
+      });
     } catch (error) {
-      kept.names.delete(name);
-      kept.entries.delete(entry.id);
-      for (const cell of made) await this.#discard(cell, note.owner).catch(() => undefined);
+      if (entry === undefined)
+        for (const one of made) await this.#discard(one.note, note.owner).catch(() => undefined);
       throw error;
     }
-    for (const cell of made) this.#attachNote(this.#enterCell(kept, entry, cell));
-    sortCells(kept);
-    kept.version += 1;
+    if (entry === undefined || !this.#isKept(kept)) throw notFound();
     return entry;
   }
 
@@ -482,13 +721,13 @@ export class Evaluations {
     if (simulation !== undefined) this.#attach(simulation);
   }
 
-  /** Creates the simulation of a cell. Its note is there first, so that a crash leaves nothing that the next start does not remove. */
+  /** Creates the simulation of a run. Its note is there first, so that a crash leaves nothing that the next start does not remove. */
   async #newCell(
     evaluation: EvaluationNote,
     entry: EvaluationEntryNote,
     place: Pick<CellNote, 'scenario' | 'seed' | 'trial'>,
-  ): Promise<CellNote> {
-    const { simulations, work, clockMs } = this.#deps;
+  ): Promise<NewCell> {
+    const { simulations, store, work, clockMs } = this.#deps;
     const { id: evaluationId, owner, tier, draw, definition } = evaluation;
     const scenario = definition.scenarios[place.scenario];
     const settings = evaluation.settings[place.scenario];
@@ -544,8 +783,11 @@ export class Evaluations {
         ...(typeof scenario.fixture === 'string' && { from }),
         end: terms.endsAt,
       };
-      await this.#registry.saveSetting(cellName(cell), JSON.stringify(cell));
-      return cell;
+      const [digest] = await Promise.all([
+        beginningDigest(store.journal.read(cell.id, 0), 'CompetitionBegun'),
+        this.#registry.saveSetting(cellName(cell), JSON.stringify(cell)),
+      ]);
+      return { note: cell, cellId: cell.id, digest };
     } catch (error) {
       await this.#discard(blank, owner).catch(() => undefined);
       throw error;
@@ -676,7 +918,9 @@ export class Evaluations {
   }
 
   #settle(cell: KeptCell): void {
-    this.#work(cell, () => (cell.note.result === undefined ? this.#settleNow(cell) : Promise.resolve()));
+    this.#work(cell, async () => {
+      if (cell.note.result === undefined) await this.#settleNow(cell);
+    });
   }
 
   /** Work of the house on a cell. It is tried again when it fails, such as while the store does not accept records. */
@@ -688,11 +932,15 @@ export class Evaluations {
         await work();
       } catch (error) {
         if (isOver()) return;
-        const why = error instanceof Error ? error.message : String(error);
-        this.#deps.note(`A cell of evaluation ${cell.kept.note.id} cannot be completed: ${why}`);
+        this.#noteFailure(cell.kept, 'has a run that cannot be completed', error);
         setTimeout(() => this.#work(cell, work, Math.min(2 * retryMs, LONGEST_RETRY_MS)), retryMs).unref();
       }
     });
+  }
+
+  #noteFailure({ note: { id } }: KeptEvaluation, what: string, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    this.#deps.note(`Evaluation ${id} ${what}: ${why}`);
   }
 
   async #simulationOf({ note, kept }: KeptCell): Promise<Simulation | undefined> {
@@ -718,6 +966,8 @@ export class Evaluations {
     if (simulation === undefined) return;
     await this.#stop(cell, simulation);
     const end = Instant.ofMs(cell.note.end);
+    // The end is seen before the move of the clock that led to it is recorded; a second move would be another record.
+    await simulation.catchUp();
     if (simulation.now() < end) await simulation.moveClock(end);
     // Timers that are due at the end may fire in several records: wait for all, so that figures, hash and file contain them.
     await simulation.catchUp();
@@ -731,8 +981,41 @@ export class Evaluations {
     const result = await work.result(simulation, { note, scenario, settings, last });
     const journalHash = await journalHashOfCell(store, note.id, last);
     if (cell.isGone) return;
-    this.#change(cell, { result: { ...result, journalHash, last } });
+    const settled = { ...result, journalHash, last };
+    const isLast =
+      kept.cells.every((one) => one === cell || one.note.result !== undefined) &&
+      enteredIn(kept).some((entry) => !isHouse(entry));
+    // A further entry may come first.
+    if (isLast && (await this.#settleEvaluation(kept, { cell, result: settled }))) return;
+    this.#change(cell, { result: settled });
     await this.#save(cell);
+  }
+
+  /**
+   * Records the result of an evaluation, in one commit with its note and the result of the run that ended last. Returns false if the evaluation
+   * has another entry by then.
+   */
+  async #settleEvaluation(
+    kept: KeptEvaluation,
+    last?: { readonly cell: KeptCell; readonly result: CellResult },
+  ): Promise<boolean> {
+    const cell = await this.cellOfEvaluation(kept);
+    const entries = enteredIn(kept).length;
+    const hashes = kept.cells.map((one) => (one === last?.cell ? last.result : one.note.result)?.journalHash);
+    if (hashes.includes(undefined)) return false;
+    const resultHash = resultHashOf(hashes as readonly string[]);
+    const result = { at: cell.now(), rows: [], curves: [], journalHash: resultHash, records: [] };
+    let isSettled = false;
+    await recordIn<'SettleCompetition'>(cell, { type: 'SettleCompetition', result, entries }, (decided) => {
+      if (decided.result !== undefined || !this.#isKept(kept)) return undefined;
+      isSettled = true;
+      kept.note = { ...kept.note, settled: { entries, resultHash } };
+      kept.version += 1;
+      if (last === undefined) return this.#saveNote(kept.note);
+      this.#change(last.cell, { result: last.result });
+      return Promise.all([this.#saveNote(kept.note), this.#save(last.cell)]);
+    });
+    return isSettled;
   }
 
   /** The house plays a baseline. */
@@ -788,10 +1071,9 @@ export class Evaluations {
   /** Withdraws an entrant: its cells that have not ended are abandoned. */
   async withdraw(kept: KeptEvaluation, entryId: string): Promise<void> {
     const entry = kept.entries.get(entryId);
-    if (entry === undefined || isHouse(entry)) throw new EvaluationRefused('NOT_FOUND', 'Entry not found');
-    const own = kept.cells.filter((cell) => cell.entry === entry);
-    for (const cell of own) this.#end(cell, 'WITHDRAWN');
-    await Promise.all(own.map((cell) => this.#save(cell)));
+    if (entry === undefined || entry.number === 0 || isHouse(entry))
+      throw new EvaluationRefused('NOT_FOUND', 'Entry not found');
+    await this.#recordWithdrawal(kept, await this.cellOfEvaluation(kept), entryId);
   }
 
   /** Adds what an entrant says that its agent used. */
@@ -853,16 +1135,27 @@ export function deadlineOf({ note, kept }: Pick<KeptCell, 'note' | 'kept'>): num
     : note.startedAt + timeLimitMs;
 }
 
+/** A run that was created for an entry. */
+interface NewCell {
+  readonly note: CellNote;
+  readonly cellId: string;
+  /** Of its first records. */
+  readonly digest: string;
+}
+
+/** Entries that were added, in the order of entering. */
+export const enteredIn = ({ entries }: Pick<KeptEvaluation, 'entries'>): readonly EvaluationEntryNote[] =>
+  [...entries.values()].filter(({ number }) => number > 0).sort((a, b) => a.number - b.number);
+
 /** Sorts the cells of an evaluation by entrant, scenario, seed and trial. */
 function sortCells({ note, cells }: KeptEvaluation): void {
-  const nameOf = (cell: KeptCell): string => note.definition.scenarios[cell.note.scenario]?.name ?? '';
-  cells.sort(
-    (a, b) =>
-      compareTexts(a.entry.entrant, b.entry.entrant) ||
-      compareTexts(nameOf(a), nameOf(b)) ||
-      compareSeeds(a.note.seed, b.note.seed) ||
-      a.note.trial - b.note.trial,
-  );
+  cells.sort((a, b) => compareTexts(a.entry.entrant, b.entry.entrant) || comparePlaces(note, a.note, b.note));
+}
+
+/** By scenario, seed and trial. */
+function comparePlaces({ definition }: EvaluationNote, a: CellNote, b: CellNote): number {
+  const nameOf = ({ scenario }: CellNote): string => definition.scenarios[scenario]?.name ?? '';
+  return compareTexts(nameOf(a), nameOf(b)) || compareSeeds(a.seed, b.seed) || a.trial - b.trial;
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

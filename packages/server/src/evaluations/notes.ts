@@ -30,7 +30,10 @@ export interface EvaluationTerms {
   readonly timeLimitMs: number;
 }
 
-/** An evaluation in the registry. */
+/**
+ * An evaluation in the registry: its definition, its tenant, its draw and, in notes of their own, names of entrants and states of runs. The
+ * journal of its cell has the entries, phases, withdrawals and the result.
+ */
 export interface EvaluationNote extends EvaluationTerms {
   readonly id: string;
   /** The tenant that created it. */
@@ -39,18 +42,25 @@ export interface EvaluationNote extends EvaluationTerms {
   readonly createdAt: number;
   /** 128 bits, hexadecimal: the origin of paths, latencies, ids and masks. Shown in the export only. */
   readonly draw: string;
+  /** The cell of the evaluation, as its exported file calls it; absent = an earlier version created it, and it gets one when it is used. */
+  readonly cellId?: string;
+  /** Repeats the result in the cell, and the number of entries that it is of. */
+  readonly settled?: { readonly entries: number; readonly resultHash: string };
+  /** Its deletion has begun. */
+  readonly isDeleted?: true;
 }
 
 /** An entrant, or a baseline. */
 export interface EvaluationEntryNote {
   readonly id: string;
   readonly evaluationId: string;
-  /** From 1, in the order of entering. */
+  /** From 1, in the order of entering; 0 while its runs are created. */
   readonly number: number;
   readonly entrant: string;
   readonly model?: string;
   readonly version?: string;
   readonly createdAt: number;
+  readonly isWithdrawn?: true;
 }
 
 /** Figures of a cell that has been walked to its end. */

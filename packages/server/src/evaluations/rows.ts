@@ -1,4 +1,4 @@
-import type { CellStatus, MatrixRow, ShownCell, ShownEntry } from './definition.js';
+import type { CellStatus, FiledEntry, MatrixRow, ShownCell } from './definition.js';
 import type { KeptCell, KeptEvaluation } from './evaluations.js';
 import { type EvaluationFigures, figuresOf, resultHashOf, rowScore, withTrivialTasks } from './figures.js';
 
@@ -90,8 +90,8 @@ export const shownCell = ({ note, kept }: KeptCell): ShownCell => ({
   simulationId: note.id,
 });
 
-/** Entrants with their cells, in the order of the rows. */
-export function shownEntries({ entries, cells }: KeptEvaluation): readonly ShownEntry[] {
+/** Entrants with their cells as the exported file has them, in the order of the rows. */
+export function filedEntries({ entries, cells }: KeptEvaluation): readonly FiledEntry[] {
   const byEntry = new Map<string, KeptCell[]>();
   for (const cell of cells) {
     const own = byEntry.get(cell.entry.id);
@@ -101,13 +101,15 @@ export function shownEntries({ entries, cells }: KeptEvaluation): readonly Shown
   return [...byEntry].flatMap(([id, own]) => {
     const entry = entries.get(id);
     if (entry === undefined) return [];
-    const { entrant, model, version } = entry;
+    const { number, entrant, model, version, isWithdrawn } = entry;
     return [
       {
         entryId: id,
+        number,
         entrant,
         ...(model !== undefined && { model }),
         ...(version !== undefined && { version }),
+        ...(isWithdrawn === true && { withdrawn: true as const }),
         cells: own.map(shownCell),
       },
     ];

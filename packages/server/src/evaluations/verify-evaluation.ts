@@ -2,10 +2,12 @@
  * Verification of the file of an evaluation (D210). Every journal in it is executed and graded again; rows, summary, pairs and hashes are
  * computed again and compared with the file.
  */
+import type { Competition, State } from '@sandpit/core';
 import { originOf } from '../engine/configuration/simulation-config.js';
 import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { SimulationInForce } from '../competitions/verify-competition.js';
-import type { FiledConfig } from '../engine/transfers/file-header.js';
+import { BeginningDigest } from '../engine/recovery/first-records.js';
+import type { FiledConfig, FiledSimulation } from '../engine/transfers/file-header.js';
 import { listName, rulesNamed } from '../engine/configuration/rules-in-force.js';
 import { linesOfFile, SimulationFileReader } from '../engine/transfers/simulation-file.js';
 import { verifyRecords } from '../engine/recovery/verify.js';
@@ -20,7 +22,8 @@ import type {
   ShownScenario,
   TaskResult,
 } from './definition.js';
-import { type CellPlace, drawOfCell } from './draw.js';
+import { type CellPlace, drawOfCell, drawOfEvaluation } from './draw.js';
+import { digestOfRuns } from './evaluation-cell.js';
 import { type FiledEvaluation, headerIn, LONGEST_FIRST_LINE, rowIn } from './evaluation-file.js';
 import { figuresOf, NOOP, resultHashOf, rowScore, withTrivialTasks } from './figures.js';
 
@@ -63,9 +66,18 @@ export interface EvaluationReader {
   ) => readonly string[];
 }
 
+/** What a file of format 1 cannot prove, because it has no journal of the evaluation. */
+export const UNVERIFIED_IN_FORMAT_1 = [
+  'order of entering',
+  'withdrawals',
+  'entries that were left out',
+] as const;
+
 /** Result of a verification. */
 export interface EvaluationVerdict {
   readonly header: FiledEvaluation;
+  /** Everything that the file cannot prove. */
+  readonly unverified: readonly string[];
   /** The ranks that follow from the journals, by the requested score. */
   readonly ranks: readonly EvaluationRank[];
   readonly records: number;
@@ -87,11 +99,18 @@ export async function verifyEvaluation(
   const filed: MatrixRow[] = [];
   const found: MatrixRow[] = [];
   const hashes: string[] = [];
+  const digests = new Map<string, string>();
+  let own: ExecutedJournal | undefined;
   let records = 0;
   for (let next = lines.next(); next.done !== true; next = lines.next()) {
-    const row = hashes.length === 0 ? rowIn(next.value) : undefined;
+    const row = own === undefined && hashes.length === 0 ? rowIn(next.value) : undefined;
     if (row !== undefined) {
       filed.push(row);
+      continue;
+    }
+    if (own === undefined && header.format !== 1) {
+      own = await executeJournal(next.value, lines, reader, () => Promise.resolve(undefined));
+      records += own.records;
       continue;
     }
     const cell = cells[hashes.length];
@@ -104,28 +123,40 @@ export async function verifyEvaluation(
     problems.push(...executed.problems.map((text) => `${nameOf(cell)}: ${text}`));
     records += executed.records;
     hashes.push(executed.hash);
+    digests.set(cell.cellId, executed.digest);
     const same = filed.find((one) => one.cellId === cell.cellId);
     if (same === undefined) problems.push(`${nameOf(cell)}: the matrix has no row for it`);
     else found.push(recomputed(same, executed, definition.score));
   }
+  if (own !== undefined) problems.push(...evaluationProblems(header, own, digests, filed));
   if (hashes.length < cells.length) problems.push('the file is cut short: simulations of cells are missing');
   const rows = withTrivialTasks(found);
   problems.push(...rowProblems(filed, rows, cells));
   problems.push(...resultProblems(header, rows, hashes));
   const asked = score === undefined ? rows : rows.map((row) => ({ ...row, score: rowScore(score, row) }));
   const { ranks } = figuresOf(asked, entries, definition.scenarios.length);
-  return { header, ranks, records, problems };
+  const unverified = [...UNVERIFIED, ...(header.format === 1 ? UNVERIFIED_IN_FORMAT_1 : [])];
+  return { header, unverified, ranks, records, problems };
 }
 
 const nameOf = ({ entrant, scenario, seed, trial }: CellPlace): string =>
   `${entrant}, ${scenario}, seed ${seed}, trial ${trial}`;
 
-/** A cell after its journal was executed again. */
-interface ExecutedCell extends Pick<MatrixRow, 'metrics' | 'tasks'> {
+/** A journal of the file after it was executed again. */
+interface ExecutedJournal extends FiledSimulation {
   readonly hash: string;
   readonly records: number;
+  /** Of its first records. */
+  readonly digest: string;
+  readonly state: State;
   readonly problems: readonly string[];
 }
+
+/** A cell after its journal was executed again. */
+interface ExecutedCell
+  extends
+    Pick<MatrixRow, 'metrics' | 'tasks'>,
+    Pick<ExecutedJournal, 'hash' | 'records' | 'digest' | 'problems'> {}
 
 interface FiledCellPlace {
   readonly cell: ShownCell & Pick<ShownEntry, 'entrant'>;
@@ -133,18 +164,21 @@ interface FiledCellPlace {
   readonly header: Pick<FiledEvaluation, 'draw' | 'digest'>;
 }
 
-/** Reads and executes one simulation. Throws if the file is truncated or is not an export. */
-async function executeCell(
+/**
+ * Reads and executes one simulation. `look` sees it with a store that has its records. Throws if the file is truncated or is not an export.
+ */
+async function executeJournal<Seen>(
   firstLine: string,
   lines: Generator<string>,
-  { cell, scenario, header: { draw, digest } }: FiledCellPlace,
-  { openStore, measure, differingSettings }: EvaluationReader,
-): Promise<ExecutedCell> {
+  { openStore }: Pick<EvaluationReader, 'openStore'>,
+  look: (journal: ExecutedJournal, store: Store) => Promise<Seen>,
+): Promise<ExecutedJournal & { readonly seen: Seen }> {
   const reader = new SimulationFileReader();
   const first = reader.read(firstLine);
   if (first.type !== 'header') throw new Error('a simulation of the file has no header');
   const { simulationId, config } = first.simulation;
   const lists = new Map<string, string>();
+  const digest = new BeginningDigest('CompetitionBegun');
   const store = await openStore();
   try {
     await store.registry.createSimulation({
@@ -154,57 +188,140 @@ async function executeCell(
       createdAt: 0,
     });
     const { problems, records, state } = await verifyRecords(
-      entering(store, simulationId, recordsOf(reader, lines, lists)),
+      entering(store, simulationId, recordsOf(reader, lines, lists, digest)),
       { setting: (name) => lists.get(name) },
       config,
     );
     if (!reader.isOver) throw new Error('the file is cut short');
     for (const [name, text] of lists) await store.registry.saveSetting(name, text);
-    const portfolio = state.portfolios.get(cell.portfolioId)?.terms;
-    const inForce = { ...first.simulation, competition: state.competition, portfolio };
-    const wrong = scenario === undefined ? ['its scenario is not in the definition'] : [];
-    if (simulationId !== cell.simulationId) wrong.push('it is another simulation than that of the cell');
-    const measured =
-      scenario === undefined || problems.length > 0
-        ? {}
-        : await measure({
-            store,
-            simulationId,
-            config,
-            scenario,
-            portfolioId: cell.portfolioId,
-          });
-    return {
-      ...measured,
-      hash: reader.hash,
-      records,
-      problems: [
-        ...problems,
-        ...wrong,
-        ...drawProblems(config, cell, draw),
-        ...(state.competition?.terms.settingsHash === digest
-          ? []
-          : ['its journal was begun with another definition']),
-        ...(scenario === undefined ? [] : differingSettings(scenario, inForce, draw, cell)).map(
-          (field) => `${field} is not that of the journal`,
-        ),
-      ],
-    };
+    const journal = { simulationId, config, hash: reader.hash, records, digest: digest.hex, state, problems };
+    return { ...journal, seen: await look(journal, store) };
   } finally {
     await store.close();
   }
 }
 
+/** Executes and measures the simulation of a cell. */
+async function executeCell(
+  firstLine: string,
+  lines: Generator<string>,
+  { cell, scenario, header: { draw, digest } }: FiledCellPlace,
+  reader: EvaluationReader,
+): Promise<ExecutedCell> {
+  const { portfolioId } = cell;
+  const journal = await executeJournal(
+    firstLine,
+    lines,
+    reader,
+    ({ simulationId, config, problems }, store) =>
+      scenario === undefined || problems.length > 0
+        ? Promise.resolve({})
+        : reader.measure({ store, simulationId, config, scenario, portfolioId }),
+  );
+  const { simulationId, config, state, seen, hash, records, problems } = journal;
+  const inForce = {
+    simulationId,
+    config,
+    competition: state.competition,
+    portfolio: state.portfolios.get(portfolioId)?.terms,
+  };
+  const differing = scenario === undefined ? [] : reader.differingSettings(scenario, inForce, draw, cell);
+  return {
+    ...seen,
+    hash,
+    records,
+    digest: journal.digest,
+    problems: [
+      ...problems,
+      ...(scenario === undefined ? ['its scenario is not in the definition'] : []),
+      ...(simulationId === cell.simulationId ? [] : ['it is another simulation than that of the cell']),
+      ...drawProblems(config, cell, draw),
+      ...(state.competition?.terms.settingsHash === digest
+        ? []
+        : ['its journal was begun with another definition']),
+      ...differing.map((field) => `${field} is not that of the journal`),
+    ],
+  };
+}
+
+/** Compares the journal of the evaluation with the first line, the rows and the journals of the cells. */
+function evaluationProblems(
+  header: FiledEvaluation,
+  { simulationId, config, state, problems: own }: ExecutedJournal,
+  digests: ReadonlyMap<string, string>,
+  rows: readonly MatrixRow[],
+): readonly string[] {
+  const { evaluationId, cellId = '', draw, digest, entries, resultHash } = header;
+  const { competition } = state;
+  const drawn = drawOfEvaluation(draw, cellId);
+  const wrong: string[] = [];
+  const check = (isRight: boolean, problem: string): void => {
+    if (!isRight) wrong.push(problem);
+  };
+  check(simulationId === cellId, 'it is another one than that of the first line');
+  check(
+    config.competition?.role === 'EVALUATION' && config.competition.id === evaluationId,
+    'it belongs to another evaluation',
+  );
+  check(
+    config.seed === drawn.seed && config.idSecret === drawn.secret,
+    'its seed does not follow from the draw of the evaluation',
+  );
+  check(competition?.terms.settingsHash === digest, 'it was begun with another definition');
+  const isEntered = [...(competition?.entries?.values() ?? [])].some(({ isHouse }) => isHouse !== true);
+  check(!isEntered || competition?.result?.journalHash === resultHash, 'its result is not resultHash');
+  return [
+    ...[...own, ...wrong].map((text) => `journal of the evaluation: ${text}`),
+    ...problemsOfEntries(entries, competition?.entries, digests, rows),
+  ];
+}
+
+/** Compares the entries of the first line with those of the journal of the evaluation. */
+function problemsOfEntries(
+  entries: FiledEvaluation['entries'],
+  noted: Competition['entries'] = new Map(),
+  digests: ReadonlyMap<string, string>,
+  rows: readonly MatrixRow[],
+): readonly string[] {
+  const shown = new Set(entries.map(({ entryId }) => entryId));
+  const abandoned = new Set(rows.flatMap(({ cellId, reason }) => (reason === 'WITHDRAWN' ? [cellId] : [])));
+  const wrong = entries.flatMap(({ entryId, entrant, number, withdrawn = false, cells }) => {
+    const entry = noted.get(entryId);
+    if (entry === undefined) return [`${entrant}: it is not an entry of the journal of the evaluation`];
+    const runs = cells.map(({ cellId }) => ({ cellId, digest: digests.get(cellId) ?? '' }));
+    const isRemoved = entry.removed !== undefined;
+    return [
+      ...(entry.number === number ? [] : [`it is entry ${entry.number}, not ${String(number)}`]),
+      ...((entry.isHouse === true) === entrant.startsWith(BASELINE) ? [] : ['it was entered by another']),
+      ...(entry.digest === digestOfRuns(runs) ? [] : ['its cells are not those that it was entered with']),
+      ...(isRemoved === withdrawn ? [] : [`it was ${isRemoved ? '' : 'not '}withdrawn`]),
+      ...(isRemoved || !cells.some(({ cellId }) => abandoned.has(cellId))
+        ? []
+        : ['cells are WITHDRAWN, and it was not withdrawn']),
+    ].map((problem) => `${entrant}: ${problem}`);
+  });
+  const missing = [...noted.values()].filter(({ entryId }) => !shown.has(entryId));
+  return [
+    ...wrong,
+    ...missing.map(({ number }) => `entry ${number} of the journal of the evaluation is missing`),
+  ];
+}
+
+const BASELINE = 'baseline:';
+
 function* recordsOf(
   reader: SimulationFileReader,
   lines: Generator<string>,
   lists: Map<string, string>,
+  digest: BeginningDigest,
 ): Generator<Omit<JournalRecord, 'simulationId'>> {
   for (let next = lines.next(); next.done !== true; next = lines.next()) {
     const line = reader.read(next.value);
     if (line.type === 'trailer') return;
     if (line.type === 'list') lists.set(listName(line.digest), line.text);
-    if (line.type === 'record') yield line.record;
+    if (line.type !== 'record') continue;
+    digest.add(line.record);
+    yield line.record;
   }
 }
 
@@ -256,7 +373,7 @@ function definitionProblems(header: FiledEvaluation, reader: EvaluationReader): 
   const names = new Set(entries.map(({ entrant }) => entrant));
   if (names.size < entries.length) problems.push('an entrant is in the file twice');
   for (const { entrant, cells } of entries) {
-    const trials = entrant.startsWith('baseline:') ? 1 : (definition.trials ?? 1);
+    const trials = entrant.startsWith(BASELINE) ? 1 : (definition.trials ?? 1);
     // Doing nothing is played wherever there are tasks.
     const isTasksOnly = entrant === NOOP && definition.baselines?.includes('noop') !== true;
     const expected = definition.scenarios

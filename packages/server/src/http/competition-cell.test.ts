@@ -9,6 +9,7 @@ import { verifyCompetition } from '../competitions/verify-competition.js';
 import { contest } from '../testing/competitions.js';
 import { startSimulations } from '../testing/simulations.js';
 import { type Body, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
+import { turnsOfWrites } from '../testing/turns-of-writes.js';
 import { settingsFiled } from './translate/competitions.js';
 
 const SETTINGS = { settings: { RATE_LIMIT_DEFAULT: '100000' } };
@@ -91,45 +92,7 @@ afterEach(async () => {
 });
 
 describe('the commits of a competition', () => {
-  /** Turns of the event loop in which the store received a write, by kind; writes of one turn are one commit. */
-  async function turnsOf(work: () => Promise<unknown>): Promise<ReadonlyMap<string, Set<number>>> {
-    let turn = 0;
-    let isCounting = true;
-    const count = (): void => {
-      turn += 1;
-      if (isCounting) setImmediate(count);
-    };
-    setImmediate(count);
-    const turns = new Map<string, Set<number>>();
-    const seen = (kind: string): void => {
-      turns.set(kind, (turns.get(kind) ?? new Set()).add(turn));
-    };
-    const { registry, journal } = app.store;
-    const [save, make, append] = [
-      registry.saveSetting.bind(registry),
-      registry.createSimulation.bind(registry),
-      journal.append.bind(journal),
-    ];
-    vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) => {
-      if (name.startsWith('competition')) seen(name.split('/')[0] ?? '');
-      return save(name, text);
-    });
-    vi.spyOn(registry, 'createSimulation').mockImplementation((entry, begins) => {
-      seen('simulation');
-      return make(entry, begins);
-    });
-    vi.spyOn(journal, 'append').mockImplementation((record, answer) => {
-      for (const [type] of record.payload.matchAll(
-        /EntryAdded|EntryRemoved|PortfolioOpened|CompetitionBegun|CompetitionSettled|CANCELED/g,
-      ))
-        seen(type);
-      return append(record, answer);
-    });
-    await work();
-    isCounting = false;
-    vi.restoreAllMocks();
-    return turns;
-  }
+  const turnsOf = (work: () => Promise<unknown>) => turnsOfWrites(app.store, work);
 
   const oneOf = (turns: ReadonlyMap<string, Set<number>>, kinds: readonly string[]): void => {
     const all = new Set(kinds.flatMap((kind) => [...(turns.get(kind) ?? [`no ${kind}`])]));

@@ -1,62 +1,10 @@
 /** Evaluations whose server is killed in the middle (D210): the same results as without. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Store } from '../store/store.js';
+import { killable } from '../testing/killable-store.js';
 import { type Body, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
 
 const GRANT = { tenantId: 'owner', tier: 'ENTERPRISE' as const, scope: 'trade read simulate' };
 const SETTINGS = { settings: { RATE_LIMIT_DEFAULT: '100000' } };
-const WRITES: ReadonlySet<string | symbol> = new Set([
-  'append',
-  'createSimulation',
-  'deleteSimulation',
-  'saveSetting',
-  'deleteSetting',
-]);
-
-/** A store that a process writes to until it is killed: no later write arrives, and none is answered. */
-function killable(store: Store): {
-  readonly store: Store;
-  /** Kills the process at a write: the first one from now on for which `isIt` is true. */
-  killAt(isIt: (name: string, count: number) => boolean): Promise<void>;
-} {
-  let isDead = false;
-  let count = 0;
-  let isIt: (name: string, count: number) => boolean = () => false;
-  let killed: () => void = () => undefined;
-  const never = new Promise(() => undefined);
-  const failing = <Part extends object>(part: Part): Part =>
-    new Proxy(part, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        return (...args: unknown[]): unknown => {
-          if (!WRITES.has(name)) return (value as (...given: unknown[]) => unknown).apply(target, args);
-          count += 1;
-          const about = typeof args[0] === 'string' ? args[0] : String(name);
-          if (!isDead && isIt(about, count)) {
-            isDead = true;
-            killed();
-          }
-          return isDead ? never : (value as (...given: unknown[]) => unknown).apply(target, args);
-        };
-      },
-    });
-  const parts = { journal: failing(store.journal), registry: failing(store.registry) };
-  return {
-    store: new Proxy(store, {
-      get: (target, name) =>
-        Object.hasOwn(parts, name)
-          ? parts[name as keyof typeof parts]
-          : (Reflect.get(target, name, target) as unknown),
-    }),
-    killAt(wanted) {
-      count = 0;
-      isIt = wanted;
-      return new Promise((resolve) => (killed = resolve));
-    },
-  };
-}
-
 let first: TestApp;
 beforeAll(async () => {
   first = await TestApp.open(SETTINGS);

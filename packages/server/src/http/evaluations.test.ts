@@ -523,7 +523,7 @@ describe('evaluations', () => {
       .map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({
       type: 'evaluation',
-      format: 1,
+      format: 2,
       draw: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
     });
     expect(lines[1]).toMatchObject({ type: 'row', entrant: 'mia' });

@@ -1,6 +1,6 @@
 import { marketHours } from '../../calendar/hours.js';
 import type { Command } from '../../command.js';
-import { isOver } from '../../competitions/competition.js';
+import { entryKey, isOver } from '../../competitions/competition.js';
 import type {
   Competition,
   CompetitionEntry,
@@ -68,42 +68,67 @@ function enter(d: Decision, competition: Competition, phase: CompetitionPhase, i
   scheduleCompetition(d);
 }
 
-/** Adds an entry to the competition of this market, with the next number. */
+/** Adds an entry to the competition of this market, or to the evaluation of this cell, with the next number. */
 export function addEntry(
   d: Decision,
-  { entryId, cell, digest }: Extract<Command, { type: 'AddEntry' }>,
+  { entryId, cell, digest, isHouse }: Extract<Command, { type: 'AddEntry' }>,
 ): CompetitionEntry | Rejection {
   const { competition } = d.state;
-  if (competition === undefined || isOver(competition.phase))
+  if (competition === undefined || !acceptsEntries(competition))
     return { code: 'CONFLICT', message: 'The competition is over' };
   const entries = [...(competition.entries?.values() ?? [])];
-  if (entries.some((other) => other.cell === cell || other.entryId === entryId))
+  if (entries.some((other) => other.entryId === entryId || entryKey(other) === cell))
     return { code: 'CONFLICT', message: 'The entry takes part already' };
-  const entry = { entryId, number: (entries.at(-1)?.number ?? 0) + 1, cell, digest };
+  const entry = {
+    entryId,
+    number: (entries.at(-1)?.number ?? 0) + 1,
+    ...(cell !== undefined && { cell }),
+    digest,
+    ...(isHouse !== undefined && { isHouse }),
+  };
+  if (competition.terms.isOpenEnded === true && !isRunningWith(competition, entry))
+    enter(d, competition, 'RUNNING', false);
   d.emit({ type: 'EntryAdded', ...entry });
   return entry;
 }
 
+const acceptsEntries = ({ phase, terms }: Competition): boolean =>
+  !isOver(phase) || (terms.isOpenEnded === true && phase === 'FINISHED');
+
+/** True when the entry leaves the evaluation in its phase. */
+const isRunningWith = ({ phase }: Competition, { isHouse }: CompetitionEntry): boolean =>
+  phase === 'RUNNING' || (phase === 'OPEN' && isHouse === true);
+
 /** Removes an entry: withdrawn, or disqualified. Its orders end; its positions stay. */
 export function removeEntry(
   d: Decision,
-  { cell, status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
+  { cell, entryId, status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
 ): Rejection | undefined {
   const { competition } = d.state;
   if (competition === undefined || isOver(competition.phase)) return undefined;
-  const entry = cell === undefined ? competition : competition.entries?.get(cell);
+  const key = cell ?? entryId;
+  const entry = key === undefined ? competition : competition.entries?.get(key);
   if (entry === undefined || isOutForGood(entry)) return undefined;
   cancelOrders(d);
-  remove(d, { ...(cell !== undefined && { cell }), status, ...(reason !== undefined && { reason }) });
+  remove(d, {
+    ...(cell !== undefined && { cell }),
+    ...(entryId !== undefined && { entryId }),
+    status,
+    ...(reason !== undefined && { reason }),
+  });
   return undefined;
 }
 
-/** Records the result of the competition of this market; does nothing if there is one. */
+/** Records the result of the competition of this market, or of the evaluation of this cell; does nothing if there is one. */
 export function settleCompetition(
   d: Decision,
-  { result }: Extract<Command, { type: 'SettleCompetition' }>,
+  { result, entries }: Extract<Command, { type: 'SettleCompetition' }>,
 ): Rejection | undefined {
   const { competition } = d.state;
+  if (entries !== undefined && entries !== (competition?.entries?.size ?? 0))
+    return { code: 'CONFLICT', message: 'The competition has other entries' };
+  if (competition?.terms.isOpenEnded === true && competition.phase === 'RUNNING')
+    enter(d, competition, 'FINISHED', false);
   if (competition?.phase !== 'FINISHED')
     return { code: 'CONFLICT', message: 'The competition is not finished' };
   if (competition.result === undefined) d.emit({ type: 'CompetitionSettled', result });
@@ -113,7 +138,10 @@ export function settleCompetition(
 const isOutForGood = ({ removed }: Pick<Competition, 'removed'>): boolean =>
   removed !== undefined && removed.status !== 'ELIMINATED';
 
-function remove(d: Decision, removal: EntryRemoval & { readonly cell?: string }): void {
+function remove(
+  d: Decision,
+  removal: EntryRemoval & { readonly cell?: string; readonly entryId?: string },
+): void {
   d.emit({ type: 'EntryRemoved', ...removal });
 }
 
@@ -225,6 +253,7 @@ function scheduleCompetition(d: Decision): void {
   const { competition, competitionTimers: timers } = state;
   if (competition === undefined || isOver(competition.phase)) return;
   const { terms, phase, removed } = competition;
+  if (terms.isOpenEnded === true) return;
   if (phase === 'OPEN' && terms.startsByItself === true && timers.start === undefined)
     timers.start = addTimer(state, Instant.max(terms.startsAt, at), 0, { kind: 'COMPETITION_START' });
   timers.end ??= addTimer(state, Instant.max(terms.endsAt, at), 0, { kind: 'COMPETITION_END' });

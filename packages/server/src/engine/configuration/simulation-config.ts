@@ -72,8 +72,10 @@ export interface SimulationConfig {
 type CompetitionRole =
   | { readonly id: string; readonly role: 'MARKET' }
   | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string }
-  /** A cell of an evaluation, with a market of its own. */
-  | { readonly id: string; readonly role: 'CELL' };
+  /** A run of an evaluation, with a market of its own. */
+  | { readonly id: string; readonly role: 'CELL' }
+  /** The journal of an evaluation: terms, entries, phases and result. It has neither a market nor portfolios. */
+  | { readonly id: string; readonly role: 'EVALUATION' };
 
 /** Initial configuration of a simulation. */
 export interface Origin {

@@ -127,7 +127,7 @@ export class SimulationCreation {
   }
 
   /**
-   * Creates the market of a competition, or a cell of an evaluation. It belongs to the organizer and does not count toward the organizer's
+   * Creates the market of a competition, the cell of an evaluation, or one of its runs. It belongs to the organizer and does not count toward the organizer's
    * limit. `begin` gives its first commands, and its `alongside` is called in the turn, which is the commit, of its registration.
    */
   createCompetitionMarket(

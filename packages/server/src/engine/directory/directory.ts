@@ -8,7 +8,7 @@ import type { Snapshots } from '../forks/snapshots.js';
 import { commandsToMeet } from '../market/market-change.js';
 import type { Simulation } from '../simulation/simulation.js';
 import type { Imports } from '../transfers/imports.js';
-import { atStakeOf, MAIN, MAINS, MARKET } from '../values/cell-names.js';
+import { atStakeOf, isUnnamed, MAIN, MAINS, MARKET } from '../values/cell-names.js';
 import type { SimulationEntries, StoredSimulation } from './entries.js';
 import { Lifetimes } from './lifetimes.js';
 import type { FeedAndRules, SimulationOpener } from './opener.js';
@@ -118,11 +118,16 @@ export class SimulationDirectory {
     return this.open(of);
   }
 
+  /** The cell of an evaluation of the tenant. */
+  async findEvaluation(id: string, tenantId: string): Promise<Simulation | undefined> {
+    const of = this.#entries.findEvaluation(id, tenantId);
+    return of && this.open(of);
+  }
+
   /** A simulation that the tenant created, if it is open already: synchronous, without reading the registry. */
   inMemory(id: string, tenantId: string): Simulation | undefined {
     const open = this.#open.get(id);
-    if (open?.opened?.tenantId !== tenantId || id.startsWith(MAINS) || this.#outOfService.has(id))
-      return undefined;
+    if (open?.opened?.tenantId !== tenantId || isUnnamed(id) || this.#outOfService.has(id)) return undefined;
     open.usedAt = performance.now();
     this.lifetimes.asked(id);
     return open.opened;
@@ -326,7 +331,8 @@ export class SimulationDirectory {
 
   /** False when the tenant has no such simulation. `main` cannot be removed. */
   async remove(id: string, tenantId: string): Promise<boolean> {
-    if (id === MAIN || this.#entries.find(id, tenantId) === undefined) return false;
+    const of = this.#entries.find(id, tenantId) ?? this.#entries.findEvaluation(id, tenantId);
+    if (id === MAIN || of === undefined) return false;
     this.#imports.cancel(id);
     await this.#closing.get(id);
     const open = this.#open.get(id);

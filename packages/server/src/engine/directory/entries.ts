@@ -9,7 +9,7 @@ import { originOf } from '../configuration/simulation-config.js';
 import type { KeptConfig, SimulationConfig, StreamTag } from '../configuration/simulation-config.js';
 import type { Simulation } from '../simulation/simulation.js';
 import type { ImportNote, Imports } from '../transfers/imports.js';
-import { MAIN, mainOf, MAINS, MARKET } from '../values/cell-names.js';
+import { EVALUATION_CELLS, isUnnamed, MAIN, mainOf, MAINS, MARKET } from '../values/cell-names.js';
 import type { OutOfService } from './out-of-service.js';
 import type { SharedDependencies } from './shared-dependencies.js';
 
@@ -92,8 +92,17 @@ export class SimulationEntries {
     return entry && { id: entry.id, tenantId, config: this.#configOf(entry, tenantId) };
   }
 
+  /** The cell of an evaluation of the tenant. */
+  findEvaluation(id: string, tenantId: string): StoredSimulation | undefined {
+    const entry = id.startsWith(EVALUATION_CELLS) ? this.#ownEntry(id, tenantId) : undefined;
+    return entry && { id, tenantId, config: configOf(entry) };
+  }
+
   #entryOf(id: string, tenantId: string): SimulationEntry | undefined {
-    if (id.startsWith(MAINS)) return undefined;
+    return isUnnamed(id) ? undefined : this.#ownEntry(id, tenantId);
+  }
+
+  #ownEntry(id: string, tenantId: string): SimulationEntry | undefined {
     const entry = this.#registry.simulation(id === MAIN ? mainOf(tenantId) : id);
     return entry?.tenantId === tenantId && entry.deletedAt === undefined ? entry : undefined;
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Instant } from '@sandpit/core';
 import type { Brokerage, Command, Rules } from '@sandpit/core';
 import type { JournalRecord, JournalRecords } from '../../store/journal.js';
-import { payloadOf, recordText } from '../records/record-text.js';
+import { recordText } from '../records/record-text.js';
 import { begin } from './recovery.js';
 import type { Origin } from '../configuration/simulation-config.js';
 
@@ -38,11 +38,18 @@ export class FirstCommandRefused extends Error {
   override readonly name = 'FirstCommandRefused';
 }
 
-/** SHA-256, in hex, over the records of an entry up to the one that opened its portfolio. */
+/** The event that completes a beginning: the portfolio of an entry is open, or a run of an evaluation has its terms. */
+export type BeginningEnd = 'PortfolioOpened' | 'CompetitionBegun';
+
+/** Records that an exported file abridges: instruments and actions of later dates are left out. */
+const ABRIDGED = ['{"command":{"type":"ChangeRules"', '{"command":{"type":"AnnounceActions"'];
+
+/** SHA-256, in hex, over the first records of a simulation. */
 export async function beginningDigest(
   records: JournalRecords | Iterable<Pick<JournalRecord, 'payload'>>,
+  end: BeginningEnd = 'PortfolioOpened',
 ): Promise<string> {
-  const digest = new BeginningDigest();
+  const digest = new BeginningDigest(end);
   for await (const record of records) if (!digest.add(record)) break;
   return digest.hex;
 }
@@ -50,13 +57,18 @@ export async function beginningDigest(
 /** The same over records that arrive one after the other. */
 export class BeginningDigest {
   readonly #hash = createHash('sha256');
+  readonly #last: string;
   #isComplete = false;
 
-  /** Returns false once the portfolio is open: later records do not count. */
+  constructor(end: BeginningEnd = 'PortfolioOpened') {
+    this.#last = `"type":"${end}"`;
+  }
+
+  /** Returns false once the beginning is complete: later records do not count. */
   add({ payload }: Pick<JournalRecord, 'payload'>): boolean {
     if (this.#isComplete) return false;
-    this.#hash.update(`${payload}\n`);
-    this.#isComplete = payloadOf({ payload }).events.some(({ type }) => type === 'PortfolioOpened');
+    if (!ABRIDGED.some((prefix) => payload.startsWith(prefix))) this.#hash.update(`${payload}\n`);
+    this.#isComplete = payload.includes(this.#last);
     return !this.#isComplete;
   }
 

@@ -786,6 +786,11 @@ export class Simulation implements Follower {
     return this.#records.published;
   }
 
+  /** Sequence of the last record, durable or not. */
+  get decided(): number {
+    return this.#records.seq;
+  }
+
   /** Every record once it is durable, in order. Returns how to stop. */
   subscribe(listener: (record: DurableRecord) => void): () => void {
     return this.#records.subscribe(listener);

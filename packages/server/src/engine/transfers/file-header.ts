@@ -149,7 +149,7 @@ const config = closedObject<FiledConfig>({
   competition: optionally(
     closedObject<{ id: string; role: string; marketId: string }>({
       id,
-      role: oneOf('MARKET', 'ENTRY', 'CELL'),
+      role: oneOf('MARKET', 'ENTRY', 'CELL', 'EVALUATION'),
       marketId: optionally(id),
     }),
   ),

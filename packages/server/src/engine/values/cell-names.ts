@@ -13,6 +13,14 @@ export const MAINS = `${MAIN}/`;
 export const mainOf = (tenantId: string): string =>
   `${MAINS}${tenantId.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 
+/** Prefix of the ids of the cells of evaluations. Their tenants cannot name them: they are in the exported file alone. */
+export const EVALUATION_CELLS = 'evaluation/';
+
+/** True for ids that no request can name. */
+export const isUnnamed = (id: string): boolean => id.startsWith(MAINS) || id.startsWith(EVALUATION_CELLS);
+
+export const evaluationCellOf = (cellId: string): string => `${EVALUATION_CELLS}${cellId}`;
+
 /** Settings of the registry with the tenants whose `main` has open orders or positions: these are opened at the start. */
 export const AT_STAKE = 'at-stake/';
 

@@ -1,21 +1,41 @@
-import { Price, TradingDate } from '@sandpit/core';
+import { excludes, hasSameTerms, Price, TradingDate } from '@sandpit/core';
 import type { AnnouncedRatio, CorporateAction, ShareRatio } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { checkedSymbolOf, dateOf } from './rows.js';
 
-/** Every corporate action of the file, by ex-date; unknown types are omitted. */
+/**
+ * Every corporate action of the file, by ex-date; unknown types are omitted, and repeated rows. Throws `BadReplayFile` where two actions on a
+ * symbol cannot be on one day (D208), because a simulation would leave one of them out.
+ */
 export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
   const actions: CorporateAction[] = [];
+  const ofDay = new Map<string, CorporateAction[]>();
   for await (const { rows } of rowBatches(file)) {
     for (const row of rows) {
       const action = actionOf(file, row);
-      if (action) actions.push(action);
+      if (action === undefined) continue;
+      const key = `${action.exDate} ${action.symbol}`;
+      const others = ofDay.get(key) ?? [];
+      const other = others.find((one) => excludes(one, action));
+      if (other !== undefined && hasSameTerms(other, action)) continue;
+      if (other !== undefined)
+        throw new BadReplayFile(file.path, row.line, `${conflictOf(other, action)}; leave one out`);
+      others.push(action);
+      ofDay.set(key, others);
+      actions.push(action);
     }
   }
   return actions.sort((a, b) => compare(a.exDate, b.exDate) || compare(a.symbol, b.symbol));
 }
+
+const nameOf = ({ type }: CorporateAction): string => type.toLowerCase();
+
+const conflictOf = (one: CorporateAction, other: CorporateAction): string =>
+  one.type === other.type
+    ? `${one.symbol} has two different actions of the type ${nameOf(one)} on ${one.exDate}`
+    : `${one.symbol} has a ${nameOf(one)} and a ${nameOf(other)} on ${one.exDate}`;
 
 function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
   const [, , type, ratio = '', cash = '', declared = '', newSymbol = '', basis = '', paid = ''] = row.cells;

@@ -638,6 +638,24 @@ describe('Corporate actions of a recording', () => {
     const text = `${HEADER}2024-03-04,${row}\n`;
     await expect(feedOf({ 'daily_bars.csv': DAILY, 'corporate_actions.csv': text })).rejects.toThrow(message);
   });
+
+  test('that cannot be on one day are refused with the line of the second; a repeated row counts once', async () => {
+    const rows = ['X,merger,1:3,,,T,,', 'X,special_dividend,,1,,,,', 'X,merger,1:3,,,T,,'];
+    const textOf = (lines: readonly string[]): string =>
+      HEADER + lines.map((line) => `2024-03-04,${line}\n`).join('');
+    const files = (lines: readonly string[]) => ({
+      'daily_bars.csv': DAILY,
+      'corporate_actions.csv': textOf(lines),
+    });
+    const feed = await feedOf(files(rows));
+    expect(feed.corporateActions().map(({ type }) => type)).toEqual(['MERGER', 'SPECIAL_DIVIDEND']);
+    await expect(feedOf(files([...rows, 'X,delisting,,0,,,,']))).rejects.toThrow(
+      /line 5: X has a merger and a delisting on 2024-03-04; leave one out/,
+    );
+    await expect(feedOf(files([...rows, 'X,special_dividend,,2,,,,']))).rejects.toThrow(
+      /line 5: X has two different actions of the type special_dividend on 2024-03-04; leave one out/,
+    );
+  });
 });
 
 describe('Symbols of a recording', () => {

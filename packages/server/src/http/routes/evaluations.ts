@@ -6,13 +6,14 @@ import { exportEvaluation } from '../../evaluations/evaluation-file.js';
 import { EVALUATION_FORMAT } from '../../evaluations/definition.js';
 import {
   deadlineOf,
+  enteredIn,
   type Evaluations,
   type KeptCell,
   type KeptEvaluation,
 } from '../../evaluations/evaluations.js';
 import { instructionsOf } from '../../evaluations/instructions.js';
 import { inspectLogOf } from '../../evaluations/inspect-log.js';
-import { shownCell, shownEntries, statusOfCell, viewOf } from '../../evaluations/rows.js';
+import { filedEntries, shownCell, statusOfCell, viewOf } from '../../evaluations/rows.js';
 import { SUITES } from '../../evaluations/suites.js';
 import { Slice } from '../../engine/scheduling/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
@@ -177,9 +178,8 @@ export function evaluationHandlers(
     listEvaluationEntries: ({ principal, params, query }) =>
       refusing(() => {
         const kept = evaluations.own(params.evaluationId, principal.tenantId);
-        const entries = [...kept.entries.values()].sort((a, b) => a.number - b.number);
         return pageOfAll(
-          entries,
+          enteredIn(kept),
           query,
           ({ id }) => id,
           ({ id, entrant, model, version }) => ({
@@ -245,11 +245,14 @@ export function evaluationHandlers(
         return refuse(400, ['entrant must not be given without format']);
       const kept = await refusing(() => evaluations.own(params.evaluationId, principal.tenantId));
       if (kept instanceof Answer) return kept;
+      // Before the rows, which belong to its state.
+      const journal = await evaluations.cellOfEvaluation(kept);
       const { rows, figures, resultHash } = viewOf(kept);
-      if (resultHash === undefined || evaluations.statusOf(kept) === 'RUNNING') return NOT_FINISHED;
       const { note } = kept;
-      const { id: evaluationId, digest, definition, draw, recording } = note;
-      const entries = shownEntries(kept);
+      const { id: evaluationId, digest, definition, draw, recording, cellId } = note;
+      if (resultHash === undefined || cellId === undefined || evaluations.statusOf(kept) === 'RUNNING')
+        return NOT_FINISHED;
+      const entries = filedEntries(kept);
       if (query.entrant !== undefined) {
         const entry = entries.find(({ entrant }) => entrant === query.entrant);
         const summary = figures.summary.find(({ entrant }) => entrant === query.entrant);
@@ -265,6 +268,7 @@ export function evaluationHandlers(
         type: 'evaluation' as const,
         format: EVALUATION_FORMAT as typeof EVALUATION_FORMAT,
         evaluationId,
+        cellId,
         digest,
         ...(recording !== undefined && { recording }),
         draw,
@@ -274,10 +278,15 @@ export function evaluationHandlers(
         summary: figures.summary,
         paired: figures.paired,
       };
-      const cells = kept.cells.map((cell) => ({
-        simulationId: cell.note.id,
-        upTo: cell.note.result?.last ?? 0,
-      }));
+      const cells = [
+        { simulationId: journal.id, shownId: cellId, upTo: journal.decided },
+        ...kept.cells.map(({ note: { id, result } }) => ({
+          simulationId: id,
+          shownId: id,
+          upTo: result?.last ?? 0,
+        })),
+      ];
+      await journal.durable();
       return sendPieces(call, exportEvaluation(store, header, rows, cells));
     },
 
