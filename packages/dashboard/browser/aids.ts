@@ -58,7 +58,7 @@ export function aids(visit: Visit): void {
     expect(page.url()).not.toContain('range=');
 
     await page.getByRole('button', { name: '+1 day' }).click();
-    await page.getByText(/^1 settlement/).waitFor(SOON);
+    await page.getByText(/^1 trade settled/).waitFor(SOON);
     await visit.leave(page);
   }, 120_000);
 }

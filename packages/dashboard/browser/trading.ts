@@ -62,6 +62,16 @@ export function trading(visit: Visit): void {
       .getByRole('heading', { level: 1, name: 'Margin: Regulation T' })
       .waitFor(SOON);
     await rule.getByRole('button', { name: 'Close the rule' }).click();
+    // A word of the trade has its explanation on focus, and its page on a click.
+    const word = page.getByRole('region', { name: 'Preview' }).getByRole('button', { name: 'Buying power' });
+    await word.focus();
+    const explanation = page.getByRole('tooltip').getByText(/money that it may borrow/);
+    await explanation.waitFor(SOON);
+    await page.keyboard.press('Escape');
+    await explanation.waitFor({ state: 'detached' });
+    await word.click();
+    await rule.getByRole('heading', { name: 'Buying power' }).waitFor(SOON);
+    await rule.getByRole('button', { name: 'Close the rule' }).click();
     await form.getByRole('button', { name: '50%' }).click();
     await page.getByText('The order would be accepted.').waitFor(SOON);
     expect(Number(await form.getByLabel('Shares').inputValue())).toBeGreaterThan(100);

@@ -672,6 +672,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
           quantity: 2,
           price: 410.1,
           amount: 820.2,
+          settlementDate: '2026-01-06',
         },
       ],
       pagination: { page: 1, limit: 1, total: 6, totalPages: 6 },

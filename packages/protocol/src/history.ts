@@ -4,6 +4,7 @@ import { Fee } from './executions.js';
 import {
   anyText,
   closed,
+  date,
   dateOrInstant,
   instant,
   listOf,
@@ -40,6 +41,9 @@ export const Activity = closed('Activity', {
   quantity: optional(number()),
   price: optional(number({ description: 'Dollars per share or contract unit.' })),
   amount: optional(number({ description: 'Cash effect before charges, dollars; negative = paid.' })),
+  settlementDate: optional(
+    date({ description: 'Executions and settlements: New York date on which cash and shares settle.' }),
+  ),
   executionId: optional(anyText({ description: 'Id of the execution. Executions only.' })),
   commission: optional(number({ description: 'Executions only: commission in dollars.' })),
   fees: optional(

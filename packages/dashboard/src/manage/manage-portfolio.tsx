@@ -10,6 +10,7 @@ import { Empty } from '../parts/notice.tsx';
 import { tellClockMoved } from '../time/clock-control.ts';
 import { useClockMoves } from '../clock-moves.ts';
 import { BrokerChoice } from '../parts/broker-choice.tsx';
+import { Term } from '../why/term.tsx';
 import { Deed } from './deed.tsx';
 import './manage.css';
 
@@ -37,6 +38,9 @@ export function ManagePortfolio({ portfolio }: Props) {
       {portfolio.options.length > 0 && (
         <>
           <h2>Options</h2>
+          <p class="dim">
+            Use them now (<Term name="earlyExercise">early exercise</Term>), or have them expire unused.
+          </p>
           <div class="deeds">
             {portfolio.options
               .filter((one) => one.quantity > 0)

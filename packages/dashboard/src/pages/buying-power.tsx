@@ -8,6 +8,8 @@ import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
 import { Rule } from '../why/rule.tsx';
+import { Term } from '../why/term.tsx';
+import type { TermName } from '../why/terms.ts';
 import { type RuleName, ruleOfBuyingPower, ruleOfGroup } from '../why/rule-pages.ts';
 import type { Column } from '../parts/column.ts';
 import { MarginCalls } from './margin-calls.tsx';
@@ -26,10 +28,10 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
       </p>
       <dl class="lines narrow">
         {margin.value !== undefined &&
-          linesOf(portfolio, margin.value).map(([name, value, rule]) => (
+          linesOf(portfolio, margin.value).map(([name, value, rule, term]) => (
             <div key={name}>
               <dt>
-                {name} <Rule name={rule} />
+                {term === undefined ? name : <Term name={term}>{name}</Term>} <Rule name={rule} />
               </dt>
               <dd>{money(value)}</dd>
             </div>
@@ -60,22 +62,22 @@ function ruleOf({ portfolioType, marginType, marginCallActive }: PortfolioUpdate
 function linesOf(
   portfolio: PortfolioUpdate,
   margin: PortfolioMargin,
-): readonly (readonly [name: string, dollars: number, rule: RuleName])[] {
+): readonly (readonly [name: string, dollars: number, rule: RuleName, term?: TermName])[] {
   if (portfolio.portfolioType === 'CASH')
     return [
-      ['Settled cash', portfolio.settledCash, 'cash'],
-      ['Unsettled cash (not available for purchases)', portfolio.pendingCash, 'settlement'],
-      ['Reserved', portfolio.reservedCash, 'reservations'],
+      ['Settled cash', portfolio.settledCash, 'cash', 'settledCash'],
+      ['Unsettled cash (not available for purchases)', portfolio.pendingCash, 'settlement', 'pendingCash'],
+      ['Reserved', portfolio.reservedCash, 'reservations', 'reserved'],
     ];
   const requirement = ruleOfBuyingPower(portfolio);
   return [
     ['Margin equity', margin.marginEquity, requirement],
-    ['House maintenance requirement', -margin.houseRequirement, requirement],
-    ['Excess', margin.maintenanceExcess, requirement],
+    ['House maintenance requirement', -margin.houseRequirement, requirement, 'maintenance'],
+    ['Excess', margin.maintenanceExcess, requirement, 'excess'],
     ...(portfolio.marginType === 'REG_T'
       ? ([
-          ['Regulation T requirement', margin.fedRequirement, 'regT'],
-          ['SMA', margin.smaBalance, 'regT'],
+          ['Regulation T requirement', margin.fedRequirement, 'regT', 'initialMargin'],
+          ['SMA', margin.smaBalance, 'regT', 'sma'],
         ] as const)
       : []),
     ['Accrued interest (not posted yet)', margin.accruedInterest, 'fees'],
@@ -91,8 +93,19 @@ const LINES: readonly Column<Group>[] = [
     isWide: true,
     cell: (group) => <span title={legsText(group)}>{legsText(group)}</span>,
   },
-  { title: 'Initial', isNumber: true, isWide: true, cell: ({ initial }) => money(initial) },
-  { title: 'Maintenance', isNumber: true, cell: ({ maintenance }) => money(maintenance) },
+  {
+    title: 'Initial',
+    term: 'initialMargin',
+    isNumber: true,
+    isWide: true,
+    cell: ({ initial }) => money(initial),
+  },
+  {
+    title: 'Maintenance',
+    term: 'maintenance',
+    isNumber: true,
+    cell: ({ maintenance }) => money(maintenance),
+  },
   {
     title: 'Rule',
     isLong: true,

@@ -329,7 +329,11 @@ function PortfolioCard({
         />
       </div>
       <dl class="figures three">
-        <Figure name="Buying power" note={all > 0 ? `${percent(invested / all)} used` : undefined}>
+        <Figure
+          name="Buying power"
+          term="buyingPower"
+          note={all > 0 ? `${percent(invested / all)} used` : undefined}
+        >
           {money(overnightBuyingPower)}
         </Figure>
         <Figure name="Positions">{positions}</Figure>

@@ -120,31 +120,31 @@ function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
       >
         {day === undefined ? '–' : change(day.pnl)}
       </Figure>
-      <Figure name="Settled cash" rule="cash">
+      <Figure name="Settled cash" term="settledCash">
         {money(portfolio.settledCash)}
       </Figure>
-      <Figure name="Pending cash" rule="settlement" note={portfolio.pendingCash === 0 ? undefined : settles}>
+      <Figure name="Pending cash" term="pendingCash" note={portfolio.pendingCash === 0 ? undefined : settles}>
         {money(portfolio.pendingCash)}
       </Figure>
-      <Figure name="Reserved" rule="reservations">
+      <Figure name="Reserved" term="reserved">
         {money(portfolio.reservedCash)}
       </Figure>
       <Figure name="Long value" rule="positions">
         {money(portfolio.longMarketValue)}
       </Figure>
-      <Figure name="Short value" rule="shortSelling">
+      <Figure name="Short value" term="shortValue">
         {money(portfolio.shortMarketValue)}
       </Figure>
       {portfolio.portfolioType === 'MARGIN' && (
-        <Figure name="Loan" rule="regT">
+        <Figure name="Loan" term="marginLoan">
           {money(portfolio.marginLoan)}
         </Figure>
       )}
-      <Figure name="Buying power" rule={ruleOfBuyingPower(portfolio)}>
+      <Figure name="Buying power" term="buyingPower" rule={ruleOfBuyingPower(portfolio)}>
         {money(portfolio.overnightBuyingPower)}
       </Figure>
       {portfolio.portfolioType === 'MARGIN' && (
-        <Figure name="Day-trade power" rule="dayTrades">
+        <Figure name="Day-trade power" term="dayTradePower">
           {money(portfolio.dayTradeBuyingPower)}
         </Figure>
       )}

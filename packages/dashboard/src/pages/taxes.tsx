@@ -121,12 +121,13 @@ function Totals({ gains: { totals, income } }: { readonly gains: RealizedGainPag
       </Figure>
       <Figure
         name="Section 1256 gain"
+        term="section1256"
         note={`long-term ${money(totals.SECTION_1256.longTerm)}, short-term ${money(totals.SECTION_1256.shortTerm)}`}
         tone={tone(totals.SECTION_1256.gain)}
       >
         {money(totals.SECTION_1256.gain)}
       </Figure>
-      <Figure name="Wash sales disallowed">
+      <Figure name="Wash sales disallowed" term="washSale">
         {money(totals.SHORT.washSaleDisallowed + totals.LONG.washSaleDisallowed)}
       </Figure>
       <Figure name="Dividends">{money(income.dividends)}</Figure>
@@ -145,9 +146,16 @@ const GAINS: readonly Column<Numbered<RealizedGain>>[] = [
   { title: 'Acquired', isSecondary: true, cell: ({ acquiredAt }) => dateText(acquiredAt) },
   { title: 'Sold', cell: ({ soldAt }) => dateText(soldAt) },
   { title: 'Proceeds', isNumber: true, isWide: true, cell: ({ proceeds }) => money(proceeds) },
-  { title: 'Basis', isNumber: true, isWide: true, cell: ({ costBasis }) => money(costBasis) },
+  {
+    title: 'Basis',
+    term: 'costBasis',
+    isNumber: true,
+    isWide: true,
+    cell: ({ costBasis }) => money(costBasis),
+  },
   {
     title: 'Wash sale',
+    term: 'washSale',
     isNumber: true,
     isSecondary: true,
     cell: ({ washSaleDisallowed = 0 }) => (washSaleDisallowed === 0 ? '' : money(washSaleDisallowed)),
@@ -162,5 +170,5 @@ const LOTS: readonly Column<Numbered<TaxLot>>[] = [
   { title: 'Quantity', isNumber: true, cell: (lot) => quantity(lot.quantity) },
   { title: 'Acquired', cell: ({ acquiredAt }) => dateText(acquiredAt) },
   { title: 'Held from', isSecondary: true, cell: ({ holdingFrom }) => dateText(holdingFrom) },
-  { title: 'Basis', isNumber: true, cell: ({ costBasis }) => money(costBasis) },
+  { title: 'Basis', term: 'costBasis', isNumber: true, cell: ({ costBasis }) => money(costBasis) },
 ];

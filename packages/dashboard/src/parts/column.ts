@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import type { TermName } from '../why/terms.ts';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
+  /** The explanation of the title, for a column without sorting. */
+  readonly term?: TermName;
   readonly isNumber?: boolean;
   /** The value by which the rows may be sorted; absent = they cannot. */
   readonly sortBy?: (row: Row) => number | string | undefined;

@@ -1,4 +1,5 @@
 import { classOfCell, type Column, type Sort, sorted } from './column.ts';
+import { Title } from './title.tsx';
 import { VirtualTable } from './virtual-table.tsx';
 
 /** Maximum number of rows drawn completely; of longer tables only visible rows are drawn. */
@@ -39,7 +40,7 @@ export function Table<Row>({
                 aria-sort={sort?.by !== column.title ? undefined : sort.isDown ? 'descending' : 'ascending'}
               >
                 {column.sortBy === undefined || onSort === undefined ? (
-                  column.title
+                  <Title column={column} />
                 ) : (
                   <button
                     type="button"

@@ -2,6 +2,7 @@
 import { Component, type TargetedEvent } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classOfCell, type Column } from './column.ts';
+import { Title } from './title.tsx';
 
 const ROW_PX = 34;
 /** Height of a horizontal scroll bar and the borders. */
@@ -64,7 +65,7 @@ export function VirtualTable<Row>({
           <tr aria-rowindex={1}>
             {columns.map((column) => (
               <th key={column.title} scope="col" class={classOfCell(column)}>
-                {column.title}
+                <Title column={column} />
               </th>
             ))}
           </tr>

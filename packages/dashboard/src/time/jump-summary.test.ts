@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from './jump-summary.ts';
+import { settledTradesOf, summaryOf } from './jump-summary.ts';
 
 const activity = (category: string, type: string) =>
   ({ category, type }) as Parameters<typeof summaryOf>[0][number];
@@ -13,9 +13,27 @@ describe('Summary of a move of the clock', () => {
       activity('CORPORATE_ACTION', 'DIVIDEND'),
       activity('ORDER', 'CREATED'),
     ];
-    expect(summaryOf(activities, { before: 100_000, after: 100_210.4 })).toBe(
-      '3 settlements, 1 dividend, equity +$210.40.',
+    expect(summaryOf(activities, { before: 100_000, after: 100_210.4 }, 3)).toBe(
+      '3 trades settled, 1 dividend, equity +$210.40.',
     );
+    expect(summaryOf(activities, undefined)).toBe('3 settlements, 1 dividend.');
+  });
+
+  it('counts an order with several fills once, and no fill that settles later', () => {
+    const fill = (orderId: string, settlementDate: string) => ({
+      ...activity('EXECUTION', 'FILLED'),
+      orderId,
+      settlementDate,
+    });
+    const settled = { ...activity('SETTLEMENT', 'SETTLED'), settlementDate: '2026-01-06' };
+    const fills = [
+      fill('a', '2026-01-06'),
+      fill('a', '2026-01-06'),
+      fill('b', '2026-01-06'),
+      fill('c', '2026-01-07'),
+    ];
+    expect(settledTradesOf([settled, ...fills])).toBe(2);
+    expect(settledTradesOf(fills)).toBe(0);
   });
 
   it('names fills, options and calls in one order, and a loss with its sign', () => {

@@ -2,12 +2,14 @@
 import type { Activity } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';
 import { announce } from '../ui/toaster.tsx';
-import { summaryOf } from './jump-summary.ts';
+import { settledTradesOf, summaryOf } from './jump-summary.ts';
 
 /** Portfolios that a summary reads, activities of a request, and of each portfolio. */
 const PORTFOLIOS = 25;
 const ACTIVITIES = 500;
 const MOST_ACTIVITIES = 5000;
+/** Trades settle within three business days, holidays aside. */
+const LONGEST_SETTLEMENT_MS = 10 * 86_400_000;
 
 interface Before {
   readonly now: string;
@@ -30,19 +32,35 @@ async function look(broker: Pick<Broker, 'call' | 'list'>): Promise<Before> {
   };
 }
 
-/** The activities of a portfolio since an instant, newest first. */
-async function activitiesSince(
+/** The activities of a portfolio that a query selects, newest first. */
+async function activitiesOf(
   broker: Pick<Broker, 'list'>,
   portfolioId: string,
-  from: string,
+  selection: { readonly from: string; readonly category?: 'EXECUTION' },
 ): Promise<readonly Activity[]> {
   const found: Activity[] = [];
-  const query = { from, limit: ACTIVITIES };
+  const query = { ...selection, limit: ACTIVITIES };
   for await (const activity of broker.list('listActivities', { params: { portfolioId }, query })) {
     found.push(activity);
     if (found.length === MOST_ACTIVITIES) break;
   }
   return found;
+}
+
+/** The activities of a portfolio after an instant, and the orders that settled among them. */
+async function happenedSince(
+  broker: Pick<Broker, 'list'>,
+  portfolioId: string,
+  from: string,
+): Promise<{ readonly activities: readonly Activity[]; readonly settledTrades: number }> {
+  const all = await activitiesOf(broker, portfolioId, { from });
+  const activities = all.filter(({ at }) => Date.parse(at) > Date.parse(from));
+  if (!activities.some(({ type }) => type === 'SETTLED')) return { activities, settledTrades: 0 };
+  const fills = await activitiesOf(broker, portfolioId, {
+    from: new Date(Date.parse(from) - LONGEST_SETTLEMENT_MS).toISOString(),
+    category: 'EXECUTION',
+  });
+  return { activities, settledTrades: settledTradesOf([...activities, ...fills]) };
 }
 
 /** Moves the clock and announces the summary. A summary that cannot be read is left out: the move counts. */
@@ -56,11 +74,14 @@ export async function withSummary(
   try {
     const [after, lists] = await Promise.all([
       look(broker),
-      Promise.all(before.portfolioIds.map((portfolioId) => activitiesSince(broker, portfolioId, before.now))),
+      Promise.all(before.portfolioIds.map((portfolioId) => happenedSince(broker, portfolioId, before.now))),
     ]);
     if (after.now === before.now) return;
-    const activities = lists.flat().filter(({ at }) => Date.parse(at) > Date.parse(before.now));
-    const text = summaryOf(activities, { before: before.equity, after: after.equity });
+    const text = summaryOf(
+      lists.flatMap(({ activities }) => activities),
+      { before: before.equity, after: after.equity },
+      lists.reduce((sum, { settledTrades }) => sum + settledTrades, 0),
+    );
     announce(
       'The clock moved',
       before.isWhole ? text : `In the first ${PORTFOLIOS} portfolios: ${text}`,

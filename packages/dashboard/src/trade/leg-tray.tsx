@@ -13,6 +13,7 @@ import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } f
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
 import { headingOf, nameOf } from '../strategy.ts';
+import { Term } from '../why/term.tsx';
 import { marketOf, setLegs } from './tray-legs.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,6 +80,11 @@ export function LegTray({
           </li>
         ))}
       </ul>
+      {legs.some(({ positionIntent }) => positionIntent === 'SELL_TO_OPEN') && (
+        <p class="dim small">
+          A sold option can end in <Term name="assignment">assignment</Term>.
+        </p>
+      )}
       {underlyingPrice !== undefined && (
         <Outlook
           key={textOfLegs(legs)}
@@ -91,10 +97,18 @@ export function LegTray({
       <dl class="figures wide">
         <Figure name="At the market">{side(net.ask)}</Figure>
         <Figure name="Middle">{side(net.middle)}</Figure>
-        <Figure name="Δ">{greek(sum(({ delta }) => delta))}</Figure>
-        <Figure name="Γ">{greek(sum(({ gamma }) => gamma))}</Figure>
-        <Figure name="Θ a day">{greek(sum(({ theta }) => theta))}</Figure>
-        <Figure name="Vega">{greek(sum(({ vega }) => vega))}</Figure>
+        <Figure name="Δ" term="delta">
+          {greek(sum(({ delta }) => delta))}
+        </Figure>
+        <Figure name="Γ" term="gamma">
+          {greek(sum(({ gamma }) => gamma))}
+        </Figure>
+        <Figure name="Θ a day" term="theta">
+          {greek(sum(({ theta }) => theta))}
+        </Figure>
+        <Figure name="Vega" term="vega">
+          {greek(sum(({ vega }) => vega))}
+        </Figure>
         <Figure name="Margin">{margin === undefined ? '–' : change(margin.after - margin.before)}</Figure>
       </dl>
     </section>
@@ -172,7 +186,7 @@ function Outlook({
       <dl class="figures wide">
         <Figure name="Maximum gain">{extremes.gain}</Figure>
         <Figure name="Maximum loss">{extremes.loss}</Figure>
-        <Figure name={evens.length === 1 ? 'Breakeven' : 'Breakevens'}>
+        <Figure name={evens.length === 1 ? 'Breakeven' : 'Breakevens'} term="breakeven">
           {evens.length === 0 ? 'none' : evens.map(price2).join(', ')}
         </Figure>
         <Figure name="Probability of profit" note="from the chain’s volatility">

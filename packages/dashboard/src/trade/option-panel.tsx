@@ -7,7 +7,9 @@ import { dateText, daysBetween, daysText, delta, percent, price, quantity } from
 import { legsOf } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
+import { Title } from '../parts/title.tsx';
 import { setQuery } from '../route.ts';
+import type { TermName } from '../why/terms.ts';
 import { aroundTheMoney, type ChainRow, type Chains, legsAround, type Template, useChains } from './chain.ts';
 import { LegTray } from './leg-tray.tsx';
 import type { PreviewState } from './preview.tsx';
@@ -126,6 +128,8 @@ function useToTheMoney(
 
 interface Column {
   readonly title: string;
+  /** The explanation of the title. */
+  readonly term: TermName;
   readonly meaning: string;
   /** Class of its cells. `wide` columns are left out on narrow screens. */
   readonly width: string;
@@ -138,6 +142,7 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   {
     title: 'OI',
+    term: 'openInterest',
     meaning: 'open interest',
     width: 'secondary',
     text: (one) => quantity(one?.openInterest),
@@ -145,6 +150,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     title: 'Vol',
+    term: 'volume',
     meaning: 'volume of the session',
     width: 'secondary',
     text: (one) => quantity(one?.volume),
@@ -152,11 +158,12 @@ const COLUMNS: readonly Column[] = [
   },
   {
     title: 'IV',
+    term: 'impliedVolatility',
     meaning: 'implied volatility',
     width: 'wide',
     text: (one) => (one?.impliedVolatility === undefined ? '–' : percent(one.impliedVolatility)),
   },
-  { title: 'Δ', meaning: 'delta', width: 'wide', text: (one) => delta(one?.delta) },
+  { title: 'Δ', term: 'delta', meaning: 'delta', width: 'wide', text: (one) => delta(one?.delta) },
 ];
 
 /** The columns of a chain: volume and open interest where a contract has them. */
@@ -168,23 +175,19 @@ function columnsIn(rows: readonly ChainRow[]): readonly Column[] {
   );
 }
 
-const OFFERS = [
-  { title: 'Bid', meaning: 'bid', width: '' },
-  { title: 'Ask', meaning: 'ask', width: '' },
-] as const;
+const OFFERS = (['Bid', 'Ask'] as const).map((title) => ({
+  title,
+  term: undefined,
+  meaning: title.toLowerCase(),
+  width: '',
+}));
 
 const Heads = ({ side, columns }: { readonly side: 'Call' | 'Put'; readonly columns: readonly Column[] }) => (
   <>
     {(side === 'Call' ? [...columns, ...OFFERS] : [...OFFERS, ...columns.toReversed()]).map(
-      ({ title, width, meaning }) => (
-        <th
-          key={title}
-          scope="col"
-          class={`number ${width}`}
-          aria-label={`${side} ${meaning}`}
-          title={`${side} ${meaning}`}
-        >
-          {title}
+      ({ title, term, width, meaning }) => (
+        <th key={title} scope="col" class={`number ${width}`} aria-label={`${side} ${meaning}`}>
+          <Title column={{ title, term }} />
         </th>
       ),
     )}

@@ -7,6 +7,7 @@ import type { QuoteFeed } from '../live/quotes.ts';
 import { errorFrom } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
+import { Term } from '../why/term.tsx';
 import { type RuleName, ruleOfCode } from '../why/rule-pages.ts';
 import { type Rejection, remedyOf } from './remedy.ts';
 
@@ -128,9 +129,9 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
   ];
   const changes = [
     ['Net cash', preview.cash, 'Settled and pending cash, less the margin loan', 'cash'],
-    ['Buying power', preview.buyingPower, undefined, 'regT'],
-    ['Initial margin', preview.initialMargin, undefined, 'regT'],
-    ['Maintenance', preview.maintenanceMargin, 'Maintenance margin', 'regT'],
+    ['Buying power', preview.buyingPower, undefined, 'regT', 'buyingPower'],
+    ['Initial margin', preview.initialMargin, undefined, 'regT', 'initialMargin'],
+    ['Maintenance', preview.maintenanceMargin, undefined, 'regT', 'maintenance'],
   ] as const;
   return (
     <>
@@ -172,10 +173,10 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
             </tr>
           </thead>
           <tbody>
-            {changes.map(([name, { before, after }, title, rule]) => (
+            {changes.map(([name, { before, after }, title, rule, term]) => (
               <tr key={name}>
                 <th scope="row" title={title}>
-                  {name} <Rule name={rule} />
+                  {term === undefined ? name : <Term name={term}>{name}</Term>} <Rule name={rule} />
                 </th>
                 <td class="number" title={`Before: ${money(before)}`}>
                   {money(after)}

@@ -4,7 +4,7 @@ import { type RuleName, ruleNamed, type RulePage } from './rule-pages.ts';
 import './rule.css';
 
 /** Shows a page in the panel at the side. */
-const openPage = (page: RulePage): void => {
+export const openPage = (page: RulePage): void => {
   dispatchEvent(new CustomEvent('rule', { detail: page }));
 };
 

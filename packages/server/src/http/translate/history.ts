@@ -264,6 +264,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
         category: 'SETTLEMENT',
         type: 'SETTLED',
         description: `Settlement of ${event.date}`,
+        settlementDate: event.date,
         amount: moneyNumber(event.cash),
       };
     case 'OptionEnded': {
@@ -611,6 +612,7 @@ function describeOrderEvent(
         quantity: quantityNumber(quantity),
         price: priceNumber(price),
         amount: moneyNumber(terms.assetClass === 'FUTURE' ? (variation ?? Money.zero) : cash),
+        ...(event.settlementDate !== undefined && { settlementDate: event.settlementDate }),
         executionId: ids.idOf('EXECUTION', execution.number),
         ...chargesOf(execution),
       };
