@@ -1005,17 +1005,28 @@ export class Evaluations {
     if (hashes.includes(undefined)) return false;
     const resultHash = resultHashOf(hashes as readonly string[]);
     const result = { at: cell.now(), rows: [], curves: [], journalHash: resultHash, records: [] };
-    let isSettled = false;
+    const settled = { entries, resultHash };
+    let before: CellNote | undefined;
+    let written: CellNote | undefined;
+    let isSettled = false as boolean;
     await recordIn<'SettleCompetition'>(cell, { type: 'SettleCompetition', result, entries }, (decided) => {
       if (decided.result !== undefined || !this.#isKept(kept)) return undefined;
       isSettled = true;
-      kept.note = { ...kept.note, settled: { entries, resultHash } };
-      kept.version += 1;
-      if (last === undefined) return this.#saveNote(kept.note);
-      this.#change(last.cell, { result: last.result });
-      return Promise.all([this.#saveNote(kept.note), this.#save(last.cell)]);
+      before = last?.cell.note;
+      written = before && last && { ...before, result: last.result };
+      if (last !== undefined) this.#dirty.delete(last.cell);
+      return Promise.all([
+        this.#saveNote({ ...kept.note, settled }),
+        written && this.#registry.saveSetting(cellName(written), JSON.stringify(written)),
+      ]);
     });
-    return isSettled;
+    if (!isSettled) return false;
+    kept.note = { ...kept.note, settled };
+    kept.version += 1;
+    if (last !== undefined && written !== undefined)
+      if (last.cell.note === before) last.cell.note = written;
+      else this.#change(last.cell, { result: last.result });
+    return true;
   }
 
   /** The house plays a baseline. */

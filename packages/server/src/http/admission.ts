@@ -36,10 +36,10 @@ declare module 'fastify' {
 /** The tools of agents, among the operations. */
 const MCP = 'mcp';
 
-/** Changing the market of all tenants requires more rights than changing one's own (D53). */
-function isMarketControl(id: OperationId): boolean {
-  const { access, method }: Route = routes[id];
-  return access.about === 'market' && method !== 'GET';
+/** True for changes of the market of all tenants, which require more rights than changes of one's own (D53). */
+export function isMarketControl(id: OperationId | undefined): boolean {
+  const route: Route | undefined = id && routes[id];
+  return route?.access.about === 'market' && route.method !== 'GET';
 }
 
 /** The tools of agents are about a simulation. */

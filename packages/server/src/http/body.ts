@@ -1,5 +1,6 @@
 /** Parsers of request bodies: JSON by default, and files on routes that accept them. */
 import type { Readable } from 'node:stream';
+import { type OperationId, type Route, routes } from '@sandpit/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Bodies } from './bodies/bodies.js';
 import { UNSUPPORTED_TYPE } from './bodies/refused-body.js';
@@ -12,17 +13,23 @@ export const FILE_TYPES = ['text/csv', 'text/plain'];
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-const takesFile = ({ operation }: FastifyRequest): boolean => operation === 'importPositions';
+/** True for operations that accept lines of JSON only; their handlers refuse any other body. */
+export function takesLines(id: OperationId | undefined): boolean {
+  const route: Route | undefined = id && routes[id];
+  return route?.upload === true;
+}
 
-/** Routes that accept lines of JSON only; the handler refuses any other body. */
-const takesLines = ({ operation }: FastifyRequest): boolean => operation === 'importSimulation';
+function takesFile(id: OperationId | undefined): boolean {
+  const route: Route | undefined = id && routes[id];
+  return route?.takesFile === true;
+}
 
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity';
 
 /** True when the body does not matter: its path has no route, or it is empty. */
 const isIgnored = (request: FastifyRequest): boolean =>
-  request.is404 || takesLines(request) || request.headers['content-length'] === '0';
+  request.is404 || takesLines(request.operation) || request.headers['content-length'] === '0';
 
 /**
  * Names such as `__proto__` need no care here: a parsed object has them as its own, every schema is closed, and the validator refuses
@@ -38,12 +45,12 @@ export function parseJsonBodies(app: FastifyInstance, bodies: Bodies): void {
   });
   // The handler reads it as it comes.
   app.addContentTypeParser(NDJSON, (request, payload, done) => {
-    if (takesLines(request) && !isEncoded(request)) done(null, payload);
+    if (takesLines(request.operation) && !isEncoded(request)) done(null, payload);
     else done(UNSUPPORTED_TYPE);
   });
   app.addContentTypeParser(FILE_TYPES, (request, payload, done) => {
     if (isIgnored(request)) done(null, undefined);
-    else if (!takesFile(request) || isEncoded(request)) refuseUnlessEmpty(request, payload, done);
+    else if (!takesFile(request.operation) || isEncoded(request)) refuseUnlessEmpty(request, payload, done);
     else
       bodies.readText(request, payload, (error, text) =>
         done(error ?? null, text === '' ? undefined : { file: text }),

@@ -13,6 +13,7 @@ import type { CellNote, EvaluationEntryNote, EvaluationNote } from '../evaluatio
 import { verifyEvaluation } from '../evaluations/verify-evaluation.js';
 import { openMemoryStore } from '../store/sqlite/memory-store.js';
 import { withEphemeral } from '../store/with-ephemeral.js';
+import { gate } from '../testing/gate.js';
 import { killable } from '../testing/killable-store.js';
 import { startSimulations } from '../testing/simulations.js';
 import { type Body, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
@@ -109,12 +110,12 @@ async function expectSame(entries: number): Promise<void> {
   );
   expect(noted).toHaveLength(entries);
   expect(terms.settingsHash).toBe(noteOf().digest);
+  const known = new Set(rowsOf().map((row) => row.id));
   await vi.waitFor(() => {
+    expect(runNotes().filter(({ entryId }) => !known.has(entryId))).toEqual([]);
     expect(new Set(simulationsIn('CELL'))).toEqual(new Set(runNotes().map((run) => run.id)));
     expect(simulationsIn('EVALUATION')).toEqual([evaluationCellOf(noteOf().cellId ?? '')]);
   });
-  const known = new Set(rowsOf().map((row) => row.id));
-  expect(runNotes().filter(({ entryId }) => !known.has(entryId))).toEqual([]);
 }
 
 function expectNothingLeft(): void {
@@ -147,20 +148,22 @@ async function verified(lines: readonly string[]): ReturnType<typeof verifyEvalu
 const problemsOf = async (lines: readonly string[]): Promise<readonly string[]> =>
   (await verified(lines)).problems;
 
+type WriteTest = (name: string, payload: string | undefined) => boolean;
+
 /**
- * Calls `work` once, in the turn in which the store first receives a write that `isIt` selects. The answer of the store arrives when `work` had
- * time to begin.
+ * Calls `work` once, in the turn in which the store first receives a write that `isIt` selects. The answer of the store arrives when the work is
+ * done, or has caused the write that `until` selects.
  */
-function atWrite(isIt: (name: string, payload: string | undefined) => boolean, work: () => unknown): void {
+function atWrite(isIt: WriteTest, work: () => unknown, until: WriteTest = () => false): void {
   const { registry, journal } = app.store;
   const [save, append] = [registry.saveSetting.bind(registry), journal.append.bind(journal)];
+  const { passed, open } = gate();
   let isOver = false;
   const look = async (written: Promise<void>, name: string, payload?: string): Promise<void> => {
+    if (isOver && until(name, payload)) open();
     if (!isOver && isIt(name, payload)) {
       isOver = true;
-      work();
-      // Requests arrive in order.
-      await owner().get('/v1/evaluations/suites');
+      await Promise.race([work(), passed]);
     }
     return written;
   };
@@ -171,6 +174,7 @@ function atWrite(isIt: (name: string, payload: string | undefined) => boolean, w
 }
 const isNewRun = (name: string): boolean => name.startsWith('evaluation-cell/');
 const isNewEntry = (name: string): boolean => name.startsWith('evaluation-entry/');
+const isNote = (name: string): boolean => name === evaluationName(id);
 const isResult = (_: string, payload = ''): boolean => payload.includes('"CompetitionSettled"');
 
 /** Stops the server without its knowledge at a write of `work`, and starts another one on its store. */
@@ -315,10 +319,10 @@ describe('the interleavings of an evaluation', () => {
     await create({ baselines: ['noop'] });
     const former = noteOf().cellId;
     let entering: Promise<Reply> | undefined;
-    atWrite(
-      (name) => name === evaluationName(id),
-      () => (entering = enter('mia')),
-    );
+    atWrite(isNote, () => {
+      entering = enter('mia');
+      return owner().get(path);
+    });
     expect((await owner().put(path, { trials: 2 })).status).toBe(200);
     expect((await entering)?.body.cells).toHaveLength(4);
     expect(noteOf().cellId).not.toBe(former);
@@ -330,7 +334,7 @@ describe('the interleavings of an evaluation', () => {
     ['at its commit', isNewEntry],
   ])('a deletion during an entry, %s, leaves nothing', async (_, isIt) => {
     let deleting: Promise<Reply> | undefined;
-    atWrite(isIt, () => (deleting = owner().delete(path)));
+    atWrite(isIt, () => (deleting = owner().delete(path)), isNote);
     expect((await enter('mia')).status).toBe(404);
     expect((await deleting)?.status).toBe(200);
     expectNothingLeft();
@@ -340,10 +344,7 @@ describe('the interleavings of an evaluation', () => {
     await create({ baselines: ['noop'] });
     const other = path;
     let deleting: Promise<Reply> | undefined;
-    atWrite(
-      (name) => name === evaluationName(id),
-      () => (deleting = owner().delete(other)),
-    );
+    atWrite(isNote, () => (deleting = owner().delete(other)), isNote);
     await owner().put(path, { trials: 2 });
     expect((await deleting)?.status).toBe(200);
     expectNothingLeft();
@@ -352,7 +353,7 @@ describe('the interleavings of an evaluation', () => {
   it('an entry in the commit of the result resumes the evaluation, whose next result covers both', async () => {
     const mia = await enter('mia');
     let entering: Promise<Reply> | undefined;
-    atWrite(isResult, () => (entering = enter('bob')));
+    atWrite(isResult, () => (entering = enter('bob')), isNewRun);
     await finish(mia);
     await vi.waitFor(() => expect(entering).toBeDefined());
     const bob = await entering;
@@ -446,7 +447,7 @@ describe('the interleavings of an evaluation', () => {
     ['at its commit', isNewEntry],
   ])('the erasure of the tenant during an entry, %s, leaves nothing', async (_, isIt) => {
     let erasing: Promise<void> | undefined;
-    atWrite(isIt, () => (erasing = app.app.eraseTenant('owner')));
+    atWrite(isIt, () => (erasing = app.app.eraseTenant('owner')), isNote);
     expect([404, 503]).toContain((await enter('mia')).status);
     await erasing;
     expectNothingLeft();

@@ -97,6 +97,7 @@ describe('A gateway', () => {
         dialects: [alpaca, paperInvest],
         organizer: () => Promise.resolve(undefined),
         hasData: () => Promise.resolve(true),
+        changesMarket: () => false,
         effectOf: () => 'stores',
         refresh: () => Promise.resolve(),
       },

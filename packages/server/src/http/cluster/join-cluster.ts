@@ -18,7 +18,8 @@ import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
 import type { Ownership } from '../../store/ownership.js';
 import type { Store } from '../../store/store.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';
-import { effectWithoutData } from '../admission.js';
+import { effectWithoutData, isMarketControl } from '../admission.js';
+import { takesLines } from '../body.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import type { Sockets } from '../dialects/sockets.js';
 import { INVITATIONS_PATH, type NodeWork } from '../invitations/node-work.js';
@@ -86,7 +87,7 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     bodies: app.bodies,
     planOf: (method, path) => {
       const route = door.methods.routeOf(method, path);
-      return route?.operation === 'importSimulation' ? 'stream' : route && (route.body ?? PLAIN_BODY);
+      return takesLines(route?.operation) ? 'stream' : route && (route.body ?? PLAIN_BODY);
     },
     isLive: livenessOf(ownership),
     answerNode: (path, body) =>
@@ -211,6 +212,8 @@ function askersOf({
     ticket: async (ticket: string) => asker(await tickets.principalOf(ticket)),
     hasData: (tenantId: string) =>
       cluster.placement.isPlaced(tenantId, () => store.registry.simulations(tenantId).length > 0),
+    changesMarket: (method: string, path: string) =>
+      isMarketControl(methods.routeOf(method, path)?.operation),
     effectOf: (principal: Principal, method: string, path: string) => {
       const route = methods.routeOf(method, path);
       if (route === undefined) return isRead(method) ? 'reads' : 'refused';

@@ -16,6 +16,7 @@ const askers: Parameters<typeof destinationOf>[1] = {
   keyId: () => Promise.resolve(undefined),
   ticket: () => Promise.resolve(undefined),
   hasData: () => Promise.resolve(true),
+  changesMarket: () => false,
   effectOf: () => 'stores',
   organizer: () => Promise.resolve('organizer'),
   refresh: () => Promise.resolve(),

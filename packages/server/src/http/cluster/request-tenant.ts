@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Dialect } from '@sandpit/dialect-port';
+import { MAIN } from '../../engine/values/cell-names.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
 import type { Effect } from '../admission.js';
 import type { Principal } from '../auth.js';
@@ -34,6 +35,8 @@ export interface Askers {
   organizer(id: string): Promise<string | undefined>;
   /** False for a tenant of which the database has nothing. */
   hasData(tenantId: string): Promise<boolean>;
+  /** True for an operation that changes the market that every `main` follows. */
+  changesMarket(method: string, path: string): boolean;
   effectOf(principal: Principal, method: string, path: string): Effect;
   /** Reads what other nodes have changed a moment ago. */
   refresh(): Promise<unknown>;
@@ -49,14 +52,7 @@ export interface Destination {
 
 type Requested = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
-/** Simulation of a token without `sim`. */
-const MAIN = 'main';
-
 const COMPETITION = /^\/v1\/(?:competitions|evaluations)\/([^/]+)/;
-
-/** Paths under which the market of the installation is changed, by a token of `main` (D53). */
-const MARKET_PATHS =
-  /^\/v1\/simulation\/(quotes|clock|clock\/advance|instruments|corporate-actions(\/[^/]+)?|halts(\/[^/]+)?)$/;
 
 const TOKEN = '/v1/auth/token';
 
@@ -83,7 +79,7 @@ export async function destinationOf(request: Requested, askers: Askers): Promise
   if (organizer !== undefined) return { tenantId: organizer, countedAs };
   if (asker === undefined) return undefined;
   const { tenantId, principal } = asker;
-  if (changesMarket(method, path, asker)) return { tenantId: MARKET_TENANT, countedAs };
+  if (changesMarket(method, path, asker, askers)) return { tenantId: MARKET_TENANT, countedAs };
   if (principal === undefined || (await askers.hasData(tenantId))) return { tenantId, countedAs };
   switch (askers.effectOf(principal, method, path)) {
     case 'stores':
@@ -101,7 +97,9 @@ export async function isOfTenant(tenantId: string, request: Requested, askers: A
   const asker = await askerOf(request, askers);
   if (asker === undefined || asker.tenantId === tenantId) return true;
   if (tenantId === MARKET_TENANT && asker.principal !== undefined)
-    return changesMarket(method, path, asker) || askers.effectOf(asker.principal, method, path) === 'reads';
+    return (
+      changesMarket(method, path, asker, askers) || askers.effectOf(asker.principal, method, path) === 'reads'
+    );
   return (await organizerOf(path, askers)) === tenantId;
 }
 
@@ -115,8 +113,9 @@ function partsOf(
   return { method, path: path.slice(mirror?.prefix.length ?? 0) };
 }
 
-const changesMarket = (method: string, path: string, { simulationId }: Asker): boolean =>
-  method !== 'GET' && simulationId === MAIN && MARKET_PATHS.test(path);
+/** True when a token of `main` changes the market of the installation by the request. */
+const changesMarket = (method: string, path: string, { simulationId }: Asker, askers: Askers): boolean =>
+  simulationId === MAIN && askers.changesMarket(method, path);
 
 async function organizerOf(path: string, askers: Askers): Promise<string | undefined> {
   const competition = COMPETITION.exec(path)?.[1];
