@@ -2,7 +2,7 @@
 export type EvaluationProblem =
   'NOT_FOUND' | 'STARTED' | 'NOT_RUNNING' | 'NOT_FINISHED' | 'TOO_MANY' | 'NAME_TAKEN' | 'CELL';
 
-/** Thrown by `Evaluations`; the message is for people. */
+/** Thrown by the parts of `Evaluations`; the message is for people. */
 export class EvaluationRefused extends Error {
   override readonly name = 'EvaluationRefused';
   readonly problem: EvaluationProblem;

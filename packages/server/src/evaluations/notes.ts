@@ -97,6 +97,9 @@ export interface CellNote {
   readonly result?: CellResult;
 }
 
+/** Place of a cell's note in the registry. */
+export type CellKey = Pick<CellNote, 'id' | 'evaluationId'>;
+
 export const EVALUATIONS = 'evaluation/';
 const ENTRIES = 'evaluation-entry/';
 const CELLS = 'evaluation-cell/';
@@ -106,8 +109,7 @@ export const entriesOf = (evaluationId: string): string => `${ENTRIES}${evaluati
 export const cellsOf = (evaluationId: string): string => `${CELLS}${evaluationId}/`;
 export const entryName = ({ evaluationId, id }: Pick<EvaluationEntryNote, 'evaluationId' | 'id'>): string =>
   `${entriesOf(evaluationId)}${id}`;
-export const cellName = ({ evaluationId, id }: Pick<CellNote, 'evaluationId' | 'id'>): string =>
-  `${cellsOf(evaluationId)}${id}`;
+export const cellName = ({ evaluationId, id }: CellKey): string => `${cellsOf(evaluationId)}${id}`;
 
 /** The evaluation that a setting is of; undefined = it is another setting. */
 export const evaluationOf = (name: string): string | undefined =>

@@ -1,5 +1,5 @@
 import type { CellStatus, FiledEntry, MatrixRow, ShownCell } from './definition.js';
-import type { KeptCell, KeptEvaluation } from './evaluations.js';
+import type { KeptCell, KeptEvaluation } from './directory.js';
 import { type EvaluationFigures, figuresOf, resultHashOf, rowScore, withTrivialTasks } from './figures.js';
 
 /** An evaluation as it stands. */

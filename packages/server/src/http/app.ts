@@ -298,7 +298,8 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   });
   app.addHook('onClose', () => evaluations.close());
   const places: Places = {
-    placeOf: (simulationId) => competitions.placeOf(simulationId) ?? evaluations.placeOf(simulationId),
+    placeOf: (simulationId) =>
+      competitions.placeOf(simulationId) ?? evaluations.directory.placeOf(simulationId),
   };
   const analytics = new Analytics(deps.store, deps.simulations.entries);
   app.addHook('onClose', () => analytics.close());
@@ -326,7 +327,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => invitations.close());
   const recordings = new RecordingsInUse(deps.simulations.entries, [competitions]);
   const counted = ({ isEntry, simulationId }: Principal): void => {
-    if (isEntry === true) evaluations.admitted(simulationId);
+    if (isEntry === true) evaluations.runs.admitted(simulationId);
   };
   const admission = new Admission(deps, tickets, health, places, recordings, (principal) => {
     const { keyId } = principal.origin;
@@ -362,7 +363,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     await comparisons.eraseTenant(tenantId);
     await invitations.eraseTenant(tenantId);
     await competitions.eraseTenant(tenantId);
-    await evaluations.eraseTenant(tenantId);
+    await evaluations.creation.eraseTenant(tenantId);
     await deps.simulations.tenants.erase(tenantId);
   });
   const wrongCodes = new WrongCodes(deps.monotonicMs);

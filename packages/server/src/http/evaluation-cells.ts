@@ -2,7 +2,7 @@
 import { calendarById } from '@sandpit/core';
 import type { ImportBody } from '@sandpit/protocol';
 import type { Task } from '../evaluations/assertion.js';
-import type { CellWork } from '../evaluations/evaluations.js';
+import type { CellWork } from '../evaluations/directory.js';
 import type { KeptConfig } from '../engine/configuration/simulation-config.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { StoreUnavailable } from '../store/journal.js';

@@ -157,7 +157,7 @@ function followRegistry({
       if (name === MARKET_TAGS) simulations.directory.dropLost(MARKET);
       if (kind !== 'setting' || keyPairs.follow(name) || limit.followSetting(name)) continue;
       if (!invitations.followSetting(name) && !competitions.followSetting(name))
-        evaluations.followSetting(name);
+        evaluations.directory.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);
   });
@@ -219,7 +219,7 @@ function askersOf({
       if (route === undefined) return isRead(method) ? 'reads' : 'refused';
       return effectWithoutData(principal, route.operation);
     },
-    organizer: (id: string) => known(() => competitions.organizerOf(id) ?? evaluations.ownerOf(id)),
+    organizer: (id: string) => known(() => competitions.organizerOf(id) ?? evaluations.directory.ownerOf(id)),
     refresh,
   };
 }

@@ -9,7 +9,7 @@ import type {
 import type { CompetitionSettings } from '../../competitions/notes.js';
 import { canonicalDigest } from '../../evaluations/canonical-json.js';
 import type { EvaluationDefinition, MatrixRow } from '../../evaluations/definition.js';
-import type { EvaluationStatus, KeptEvaluation } from '../../evaluations/evaluations.js';
+import type { EvaluationStatus, KeptEvaluation } from '../../evaluations/directory.js';
 import type { EvaluationTerms, EvaluationWarning } from '../../evaluations/notes.js';
 import { settingsOf } from './competitions.js';
 import { taskProblems } from './evaluation-tasks.js';
