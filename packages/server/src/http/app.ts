@@ -298,7 +298,8 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   });
   app.addHook('onClose', () => evaluations.close());
   const places: Places = {
-    placeOf: (simulationId) => competitions.placeOf(simulationId) ?? evaluations.placeOf(simulationId),
+    placeOf: (simulationId) =>
+      competitions.directory.placeOf(simulationId) ?? evaluations.placeOf(simulationId),
   };
   const analytics = new Analytics(deps.store, deps.simulations.entries);
   app.addHook('onClose', () => analytics.close());
@@ -324,7 +325,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     maxMembers: deps.settings.maxMembers,
   });
   app.addHook('onClose', () => invitations.close());
-  const recordings = new RecordingsInUse(deps.simulations.entries, [competitions]);
+  const recordings = new RecordingsInUse(deps.simulations.entries, [competitions.directory]);
   const counted = ({ isEntry, simulationId }: Principal): void => {
     if (isEntry === true) evaluations.admitted(simulationId);
   };
@@ -537,7 +538,7 @@ function handlersOf(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
-  competitions: Pick<Competitions, 'entryIn'>,
+  competitions: Pick<Competitions, 'directory'>,
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>

@@ -219,7 +219,8 @@ function askersOf({
       if (route === undefined) return isRead(method) ? 'reads' : 'refused';
       return effectWithoutData(principal, route.operation);
     },
-    organizer: (id: string) => known(() => competitions.organizerOf(id) ?? evaluations.ownerOf(id)),
+    organizer: (id: string) =>
+      known(() => competitions.directory.byId.get(id)?.note.organizer ?? evaluations.ownerOf(id)),
     refresh,
   };
 }

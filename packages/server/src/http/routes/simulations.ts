@@ -73,7 +73,7 @@ export function simulationsHandlers(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
-  competitions: Pick<Competitions, 'entryIn'>,
+  competitions: Pick<Competitions, 'directory'>,
 ): SimulationsHandlers {
   /** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
   const stillRunning = (simulationId: string): Answer | undefined => {
@@ -136,7 +136,7 @@ export function simulationsHandlers(
       const { simulationId } = params;
       const { tenantId } = principal;
       // The name of an entry may have been erased since.
-      const name = competitions.entryIn(simulationId)?.entry.displayName;
+      const name = competitions.directory.entryIn(simulationId)?.entry.displayName;
       const look = (): SimulationInfo | undefined => {
         const info = seenBy(principal, simulations.entries.info(simulationId, tenantId));
         return info && name !== undefined ? { ...info, config: { ...info.config, name } } : info;
