@@ -490,7 +490,7 @@ export class Competitions {
     const running = await this.#run(kept);
     if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
     await running.setPhase('PAUSED');
-    await running.market.followersDealt();
+    await running.market.followersApplied();
   }
 
   /** Ends trading and computes the result; does nothing if there is a result already. */
@@ -512,7 +512,7 @@ export class Competitions {
       const running = await this.#run(kept);
       if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
       await running.setPhase('CANCELED', () => this.#save({ ...kept.note, isCanceled: true }));
-      await running.market.followersDealt();
+      await running.market.followersApplied();
       this.#tell(kept);
       return false;
     }

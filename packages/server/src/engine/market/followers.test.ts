@@ -33,11 +33,11 @@ describe('Cells that follow a market', () => {
     const cell = new Cell();
     followers.add(cell);
     followers.hand(CHANGE);
-    await expect(followers.dealt()).rejects.toThrow(StoreUnavailable);
+    await expect(followers.applied()).rejects.toThrow(StoreUnavailable);
     cell.isCommitting = true;
-    await followers.dealt();
+    await followers.applied();
     const { deals } = cell;
-    await followers.dealt();
+    await followers.applied();
     expect(cell.deals).toBe(deals);
   });
 
@@ -51,7 +51,7 @@ describe('Cells that follow a market', () => {
     expect(cell.deals).toBe(1);
     followers.hand({ ...CHANGE, quotes: Array.from({ length: 100 }, () => quote) });
     expect(cell.deals).toBe(1);
-    await followers.dealt();
+    await followers.applied();
     expect(cell.deals).toBe(2);
   });
 });
