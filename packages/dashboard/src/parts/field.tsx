@@ -1,5 +1,5 @@
 /** Parts of forms, each with its label. */
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { numberTyped, words } from '../format.ts';
 
 interface FieldProps {
@@ -128,8 +128,15 @@ export function Tabs({
   /** The choice is a part of the page rather than a filter of what it shows. */
   readonly isSection?: boolean;
 }) {
+  const box = useRef<HTMLDivElement>(null);
+  // On a phone the tabs are wider than the page.
+  useEffect(() => {
+    const [tabs, current] = [box.current, box.current?.querySelector<HTMLElement>('[aria-pressed=true]')];
+    if (tabs !== null && current)
+      tabs.scrollLeft = current.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - current.offsetWidth) / 2;
+  }, [value]);
   return (
-    <div class={isSection ? 'tabs sections' : 'tabs'} role="group" aria-label={label}>
+    <div ref={box} class={isSection ? 'tabs sections' : 'tabs'} role="group" aria-label={label}>
       {options.map(([option, title]) => (
         <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
           {title}

@@ -9,6 +9,7 @@ import { contractText, optionNamed, textOfLegs } from '../option-legs.ts';
 import { useClockMoves } from '../clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Slider } from '../ui/slider.tsx';
+import { netText } from './net-price.ts';
 import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } from './option-value.ts';
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
@@ -49,8 +50,6 @@ export function LegTray({
       return total + (positionIntent.startsWith('B') ? 1 : -1) * quantity * (value ?? 0);
     }, 0);
   const margin = preview.preview?.initialMargin;
-  const side = (value: number | undefined): string =>
-    value === undefined ? '–' : `${price(Math.abs(value))} ${value < 0 ? 'credit' : 'debit'}`;
   return (
     <section class="tray" aria-label="Strategy">
       <h2>
@@ -95,8 +94,8 @@ export function LegTray({
         />
       )}
       <dl class="figures wide">
-        <Figure name="At the market">{side(net.ask)}</Figure>
-        <Figure name="Middle">{side(net.middle)}</Figure>
+        <Figure name="At the market">{netText(net.ask)}</Figure>
+        <Figure name="Middle">{netText(net.middle)}</Figure>
         <Figure name="Δ" term="delta">
           {greek(sum(({ delta }) => delta))}
         </Figure>

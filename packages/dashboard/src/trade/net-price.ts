@@ -1,5 +1,7 @@
 /** The net price of legs as the ticket shows it: an amount, and a debit or a credit. Pure. */
 
+import { price } from '../format.ts';
+
 export type NetSide = 'DEBIT' | 'CREDIT';
 
 /** A limit in the address: negative for a credit. */
@@ -15,3 +17,7 @@ export function limitOfNet(typed: string, side: NetSide): { readonly limit: stri
   const net = amount === typed ? side : 'CREDIT';
   return { limit: amount.trim() === '' ? '' : `${net === 'CREDIT' ? '-' : ''}${amount}`, net };
 }
+
+/** `2.05 debit`, `0.34 credit`; a dash for an unknown price. */
+export const netText = (net: number | undefined): string =>
+  net === undefined ? price(net) : `${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'}`;

@@ -9,6 +9,7 @@ import { Refusal } from '../parts/notice.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
 import { Term } from '../why/term.tsx';
 import { type RuleName, ruleOfCode } from '../why/rule-pages.ts';
+import { netText } from './net-price.ts';
 import { type Rejection, remedyOf } from './remedy.ts';
 
 /** Pause in typing after which the preview is requested. */
@@ -110,7 +111,7 @@ export function Preview({
 function Result({ preview, order }: { readonly preview: OrderPreview; readonly order: CreateOrderBody }) {
   const { accepted, rejections, dayTrade } = preview;
   const lines: readonly (readonly [name: string, text: string, rule?: RuleName])[] = [
-    ['Estimated price', price(preview.estimatedPrice), 'fillModels'],
+    ['Estimated price', (order.legs === undefined ? price : netText)(preview.estimatedPrice), 'fillModels'],
     [
       (preview.estimatedCost ?? 0) < 0 ? 'Estimated proceeds' : 'Estimated cost',
       money(preview.estimatedCost === undefined ? undefined : Math.abs(preview.estimatedCost)),

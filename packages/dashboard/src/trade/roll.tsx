@@ -2,7 +2,7 @@
 import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, dateText, price, quantity } from '../format.ts';
+import { change, dateText, quantity } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { contractText, legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
@@ -18,6 +18,7 @@ import {
   rollingTicket,
   successorsOf,
 } from '../strategy.ts';
+import { netText } from './net-price.ts';
 import { marketOf } from './tray-legs.ts';
 
 /** The choice of all legs. */
@@ -155,7 +156,7 @@ export function RollDialog({
             ? 'This expiration does not list these strikes. Choose another one, or close the position and choose the new legs in the chain.'
             : net === undefined
               ? 'No net price yet.'
-              : `In the middle: ${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'} a share, ${change(-net * 100 * units)} in all.`}
+              : `In the middle: ${netText(net)} a share, ${change(-net * 100 * units)} in all.`}
         </p>
         <button type="submit" class="primary" disabled={!isPossible}>
           {isByTwo ? 'Put the first order on the ticket' : 'Put on the ticket'}

@@ -146,7 +146,12 @@ const columnsIn = (
     title: 'Strategy',
     cell: (group) => <strong title={legsText(group)}>{nameOfGroup(group)}</strong>,
   },
-  { title: 'Legs', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
+  {
+    title: 'Legs',
+    isLong: true,
+    isWide: true,
+    cell: (group) => <span title={legsText(group)}>{legsText(group)}</span>,
+  },
   { title: 'Value', isNumber: true, isWide: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',

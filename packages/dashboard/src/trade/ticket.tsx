@@ -37,7 +37,7 @@ import {
   takesAmount,
   typeOfTicket,
 } from './ticket-body.ts';
-import { amountOfNet, limitOfNet, type NetSide, sideOfNet } from './net-price.ts';
+import { amountOfNet, limitOfNet, type NetSide, netText, sideOfNet } from './net-price.ts';
 import { onTicketFocus } from './ticket-focus.ts';
 import { keyOfTicket, rearmTicket, ticketState } from './ticket-state.ts';
 import { Undo } from './undo.tsx';
@@ -235,7 +235,7 @@ export function Ticket(props: TicketProps) {
         {PRICES[type].includes('trail') && (
           <Field name="Trail, dollars or %" placeholder="1.50 or 2%" {...field('trail')} />
         )}
-        <PriceChips market={market} />
+        <PriceChips market={market} isNet={kind === 'SPREAD'} />
         <Warning order={order} isBuy={isBuy} market={market} />
         {kind === 'EQUITY' && type === 'LIMIT' && (
           <label class="inline">
@@ -340,7 +340,7 @@ function sentenceOfOrder(order: CreateOrderBody): string {
       ? undefined
       : legs === undefined
         ? `limit ${price(limitPrice)}`
-        : `${price(Math.abs(limitPrice))} ${limitPrice < 0 ? 'credit' : 'debit'}`,
+        : netText(limitPrice),
     orderType.startsWith('TRAILING') ? words(orderType).toLowerCase() : undefined,
   ].filter((part) => part !== undefined);
   const what = legs === undefined ? contractText(order.symbol) : `× ${order.symbol} ${headingOf(legs)}`;
@@ -557,7 +557,7 @@ function withoutAmount(order: CreateOrderBody): CreateOrderBody {
 }
 
 /** The bid, the middle and the ask: each makes the order a limit order at it. */
-function PriceChips({ market }: { readonly market: MarketSide }) {
+function PriceChips({ market, isNet }: { readonly market: MarketSide; readonly isNet: boolean }) {
   const chips = [
     ['Bid', market.bid],
     ['Mid', market.middle],
@@ -572,7 +572,7 @@ function PriceChips({ market }: { readonly market: MarketSide }) {
           disabled={value === undefined}
           onClick={() => setQuery({ type: 'LIMIT', limit: value })}
         >
-          {name} <strong>{price(value)}</strong>
+          {name} <strong>{(isNet ? netText : price)(value)}</strong>
         </button>
       ))}
     </div>

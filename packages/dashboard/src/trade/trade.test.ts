@@ -15,7 +15,7 @@ import {
 } from './option-value.ts';
 import { labelsOf } from './payoff-chart.tsx';
 import { remedyOf } from './remedy.ts';
-import { amountOfNet, limitOfNet, sideOfNet } from './net-price.ts';
+import { amountOfNet, limitOfNet, netText, sideOfNet } from './net-price.ts';
 import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket, successorsOf } from '../strategy.ts';
 import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
 import { withLeg } from './tray-legs.ts';
@@ -212,6 +212,7 @@ describe('Strategies', () => {
     expect(limitOfNet('2.05', 'CREDIT')).toEqual({ limit: '-2.05', net: 'CREDIT' });
     expect(limitOfNet('-2.05', 'DEBIT')).toEqual({ limit: '-2.05', net: 'CREDIT' });
     expect(limitOfNet('', 'CREDIT')).toEqual({ limit: '', net: 'CREDIT' });
+    expect([netText(2.05), netText(-0.34), netText(undefined)]).toEqual(['2.05 debit', '0.34 credit', '–']);
     expect([sideOfNet('', 'CREDIT'), sideOfNet('2', 'CREDIT'), sideOfNet('-2', null)]).toEqual([
       'CREDIT',
       'DEBIT',

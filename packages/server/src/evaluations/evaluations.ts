@@ -1008,7 +1008,7 @@ export class Evaluations {
     const settled = { entries, resultHash };
     let before: CellNote | undefined;
     let written: CellNote | undefined;
-    let isSettled = false;
+    let isSettled = false as boolean;
     await recordIn<'SettleCompetition'>(cell, { type: 'SettleCompetition', result, entries }, (decided) => {
       if (decided.result !== undefined || !this.#isKept(kept)) return undefined;
       isSettled = true;
