@@ -78,7 +78,7 @@ export class CompetitionLifecycle {
     const running = await this.run(kept);
     if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
     await running.setPhase('PAUSED');
-    await running.market.followersDealt();
+    await running.market.followersApplied();
   }
 
   /** Ends trading and computes the result; does nothing if there is a result already. */
@@ -100,7 +100,7 @@ export class CompetitionLifecycle {
       const running = await this.run(kept);
       if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
       await running.setPhase('CANCELED', () => this.#directory.save({ ...kept.note, isCanceled: true }));
-      await running.market.followersDealt();
+      await running.market.followersApplied();
       this.#onEnd(kept);
       return false;
     }

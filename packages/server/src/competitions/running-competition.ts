@@ -208,7 +208,7 @@ export class RunningCompetition {
   /** Resolves when the market and every entry have processed everything up to now, durably. */
   async catchUp(): Promise<void> {
     await this.market.catchUp();
-    await this.market.followersDealt();
+    await this.market.followersApplied();
     for (const simulation of this.simulations) await simulation.catchUp();
   }
 

@@ -216,7 +216,7 @@ export function evaluationHandlers(
 
     getEvaluationLeaderboard: ({ principal, params, query }) =>
       refusing(() => {
-        // The token of a cell sees nothing here; the doors refuse it.
+        // The token of a cell sees nothing here; admission refuses it.
         const kept = evaluations.find(params.evaluationId, principal?.tenantId);
         const { figures, resultHash } = viewOf(kept);
         const page = pageOfAll(

@@ -20,7 +20,7 @@ import { NoSuchPoint } from '../../engine/forks/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/forks/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
-import { notOverYet, type Places } from '../competition-doors.js';
+import { notOverYet, type Places } from '../competition-refusals.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { beginStream, hasBody, writeToStream } from '../reply.js';
