@@ -369,7 +369,7 @@ describe('Three nodes on one database', () => {
     }
   });
 
-  it('pushQuotes, advanceClock: every node has dealt with the market when they answer (D202)', async () => {
+  it('pushQuotes, advanceClock: every node has applied the change of the market when they answer (D202)', async () => {
     const quotes = [{ symbol: 'AAPL', bid: 99.9, ask: 100, last: 100 }];
     const token = tokenOf('tenant-0');
     expect((await ask(named('c'), token, 'PUT', '/v1/simulation/quotes', { quotes })).status).toBe(200);
@@ -709,7 +709,7 @@ describe('Three nodes on one database', () => {
     expect((await ended).code).toBe(EXIT.STOPPED);
     expect([...new Set(pushed)]).toEqual([200]);
     for (const { process } of others(owner))
-      expect(process.out.join('\n')).not.toContain('has not dealt with a change of the market');
+      expect(process.out.join('\n')).not.toContain('has not applied a change of the market');
     const after = await placed();
     expect([before.status, after.status]).toEqual([201, 201]);
     expect(before.node).toBe(owner);

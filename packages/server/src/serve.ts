@@ -167,7 +167,8 @@ async function serveWith(
   });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
   opened.add(closeOperatorDoor);
-  if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);
+  if (cluster !== undefined && app.localTenants !== undefined)
+    await cluster.begin(simulations, app.localTenants);
   const disregardSignals = stopOnSignal(log, settings.drainMs, async () => {
     // Other nodes serve the tenants of this one before it stops; until then it forwards requests.
     await cluster

@@ -265,14 +265,14 @@ export async function cancelAll(
 
 /** Outcome of one request of several: its status, and the error's body when it was refused. */
 export async function outcomeOf(
-  { door }: Pick<AlpacaCall, 'door'>,
+  { dialectCall }: Pick<AlpacaCall, 'dialectCall'>,
   attempt: () => Promise<unknown>,
 ): Promise<{ readonly status: number; readonly body?: object }> {
   try {
     const body = await attempt();
     return typeof body === 'object' && body !== null ? { status: 200, body } : { status: 200 };
   } catch (error) {
-    const byDoor = error instanceof AlpacaRefusal ? undefined : door.refusalOf(error);
+    const byDoor = error instanceof AlpacaRefusal ? undefined : dialectCall.refusalOf(error);
     if (byDoor === undefined && !(error instanceof AlpacaRefusal)) throw error;
     const { status, body } = byDoor === undefined ? (error as AlpacaRefusal) : refusalByDoor(byDoor);
     return { status, body };

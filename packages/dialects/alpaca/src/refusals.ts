@@ -1,5 +1,5 @@
 /** Errors in Alpaca's format: an HTTP status, a code of eight digits and a sentence that clients match on. */
-import { DialectRefusal, type DoorRefusal, type Refused, type Reply } from '@sandpit/dialect-port';
+import { DialectRefusal, type CallRefusal, type Refused, type Reply } from '@sandpit/dialect-port';
 import { decimal } from './decimals.js';
 
 type AlpacaFigures = Readonly<Record<string, string | number | readonly string[]>>;
@@ -114,8 +114,8 @@ function byStatus(status: number, isCoded: boolean, message: string, sentence: s
   }
 }
 
-/** A refusal by the door. */
-export function refusalByDoor(refusal: DoorRefusal): AlpacaRefusal {
+/** A refusal of the server. */
+export function refusalByDoor(refusal: CallRefusal): AlpacaRefusal {
   switch (refusal.kind) {
     case 'UNAUTHORIZED':
       return unauthorized();

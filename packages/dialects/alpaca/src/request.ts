@@ -8,7 +8,7 @@ import { invalid, unauthorized } from './refusals.js';
 /** An admitted request: its portfolio and its fields. */
 export interface AlpacaCall {
   readonly book: Book;
-  readonly door: DialectCall;
+  readonly dialectCall: DialectCall;
   readonly kept: AlpacaStore;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -33,15 +33,15 @@ export class AlpacaAnswer {
 /** The answer of a handler that has turned its connection into a stream. */
 export const OPENED = new AlpacaAnswer(200);
 
-/** A handler as the door calls it. */
+/** A handler as the dialectCall calls it. */
 export const handled =
   (handler: AlpacaHandler) =>
-  async (door: DialectCall): Promise<Reply | typeof STREAMED> => {
-    const { book, params, query, body } = door;
+  async (dialectCall: DialectCall): Promise<Reply | typeof STREAMED> => {
+    const { book, params, query, body } = dialectCall;
     if (book === undefined) throw unauthorized();
     const call = {
       book,
-      door,
+      dialectCall,
       kept: new AlpacaStore(book),
       params,
       query: new Fields(query),

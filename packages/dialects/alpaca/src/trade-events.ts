@@ -33,7 +33,7 @@ export const streamTradeEvents: AlpacaHandler = async (call) => {
   return OPENED;
 };
 
-async function wantedOf({ query, door, book }: AlpacaCall): Promise<Wanted> {
+async function wantedOf({ query, dialectCall, book }: AlpacaCall): Promise<Wanted> {
   const { events } = book;
   const place = (name: string, text: string | undefined): UpdatePlace | undefined => {
     const found = text === undefined ? undefined : updatePlaceOf(events, text);
@@ -41,7 +41,7 @@ async function wantedOf({ query, door, book }: AlpacaCall): Promise<Wanted> {
       throw invalid(`${name} is not the id of an event`);
     return found;
   };
-  const lastId = door.head.headers['last-event-id'];
+  const lastId = dialectCall.head.headers['last-event-id'];
   const sinceId = place(
     'since_id',
     query.text('since_id') ?? (typeof lastId === 'string' ? lastId : undefined),
@@ -76,8 +76,8 @@ class TradeEvents {
   }
 
   open(): void {
-    const { book, door } = this.#call;
-    const connection = door.stream({
+    const { book, dialectCall } = this.#call;
+    const connection = dialectCall.stream({
       heartbeat: () => ': heartbeat\n\n',
       onHeartbeat: () => this.#finishAtEnd(),
     });

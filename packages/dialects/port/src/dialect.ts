@@ -1,7 +1,7 @@
-/** A dialect: its doors, its reading of requests, and its form of responses. */
+/** A dialect: its routes, its reading of requests, and its form of responses. */
 import type { OperationId } from '@sandpit/protocol';
 import type { Book, Desk } from './port.js';
-import type { DoorRefusal, Refused, Reply } from './refused.js';
+import type { CallRefusal, Refused, Reply } from './refused.js';
 
 /** Head of a request. */
 export interface Head {
@@ -81,7 +81,7 @@ export interface DialectCall {
   /** Returns the id of a session, with which the caller opens a stream without its credential. */
   readonly openSession: (purpose: string) => string;
   /** The refusal behind an error; undefined for an internal error. */
-  readonly refusalOf: (error: unknown) => DoorRefusal | undefined;
+  readonly refusalOf: (error: unknown) => CallRefusal | undefined;
   /** Turns the connection into a stream. Throws when the tenant has too many. */
   readonly stream: (options?: StreamOptions) => OpenStream;
 }
@@ -211,8 +211,8 @@ export interface Dialect {
   readonly credentialOf: (head: Head) => Credential | undefined;
   /** Names and values in turn. */
   readonly limitHeaders: (limits: Limits) => readonly string[];
-  /** A refusal by the door, in the words of the dialect. */
-  readonly refuse: (refusal: DoorRefusal, head: Head) => Reply;
+  /** A refusal of the server, in the words of the dialect. */
+  readonly refuse: (refusal: CallRefusal, head: Head) => Reply;
   /** A refusal by `/v1` that a handler did not translate. */
   readonly translate: (refused: Refused, head: Head) => Reply;
   /** A dialect of `/v1` itself has this instead of routes. */

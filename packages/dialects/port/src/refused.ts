@@ -1,4 +1,4 @@
-/** Refusals of `/v1` and of the door, before a dialect puts them into its words. */
+/** Refusals of `/v1` and of the admission of dialects, before a dialect puts them into its words. */
 import type { CodedProblem, Problem } from '@sandpit/protocol';
 
 /** A finished answer. */
@@ -26,8 +26,8 @@ export class Refused extends Error {
   }
 }
 
-/** Reasons for which the door of a dialect refuses a request before, after or instead of its handler. */
-export type DoorRefusal =
+/** Reasons for which the server refuses a request before, after or instead of its handler. */
+export type CallRefusal =
   | { readonly kind: 'UNAUTHORIZED' | 'CLOSED' | 'NOT_FOUND' | 'MALFORMED' | 'TOO_LARGE' | 'INTERNAL' }
   | { readonly kind: 'RATE_LIMITED' | 'UNAVAILABLE'; readonly retryAfter: number }
   | { readonly kind: 'MARKET_DATA_LIMIT'; readonly message: string }
@@ -50,9 +50,9 @@ const DOOR_STATUSES = {
   UNAVAILABLE: 503,
 } as const;
 
-/** The answer to a refusal by the door, with a dialect's texts; undefined for a credential, which every broker refuses in its own form. */
+/** The answer to a refusal of the server, with a dialect's texts; undefined for a credential, which every broker refuses in its own form. */
 export function doorReply(
-  refusal: DoorRefusal,
+  refusal: CallRefusal,
   texts: Readonly<Record<keyof typeof DOOR_STATUSES, string>>,
   say: Say,
 ): Reply | undefined {
@@ -74,11 +74,11 @@ export function doorReply(
   }
 }
 
-/** Thrown for a refusal by the door. */
-export class DoorRefused extends Error {
-  readonly refusal: DoorRefusal;
+/** Thrown for a refusal of the server. */
+export class DialectRefused extends Error {
+  readonly refusal: CallRefusal;
 
-  constructor(refusal: DoorRefusal) {
+  constructor(refusal: CallRefusal) {
     super(refusal.kind);
     this.refusal = refusal;
   }

@@ -2,7 +2,7 @@
 import {
   DialectRefusal,
   doorReply,
-  type DoorRefusal,
+  type CallRefusal,
   type Head,
   type Refused,
   type Reply,
@@ -102,8 +102,8 @@ export function translated(refusal: Refused, head: Head): Reply {
   );
 }
 
-/** A refusal by the door. */
-export const refusedByDoor = (refusal: DoorRefusal, head: Head): Reply =>
+/** A refusal of the server. */
+export const refusedByDoor = (refusal: CallRefusal, head: Head): Reply =>
   doorReply(refusal, TEXTS, (...given) => refusalFor(head, ...given)) ?? listed(401, TOKEN);
 
 const TEXTS = {

@@ -2,7 +2,7 @@
 import {
   DialectRefusal,
   doorReply,
-  type DoorRefusal,
+  type CallRefusal,
   type Head,
   type Refused,
   type Reply,
@@ -117,8 +117,8 @@ const badToken = (head: Head): Reply =>
       )
     : plainText(401, TOKEN_TEXT);
 
-/** A refusal by the door. */
-export const refusedByDoor = (refusal: DoorRefusal, head: Head): Reply =>
+/** A refusal of the server. */
+export const refusedByDoor = (refusal: CallRefusal, head: Head): Reply =>
   doorReply(refusal, TEXTS, plainText) ?? badToken(head);
 
 const TEXTS = {

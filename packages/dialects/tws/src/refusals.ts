@@ -1,5 +1,5 @@
 /** Refusals in the vendor's words: a code and a text. */
-import { DoorRefused, type Refused, wordsFor } from '@sandpit/dialect-port';
+import { DialectRefused, type Refused, wordsFor } from '@sandpit/dialect-port';
 import { CODE } from './tables.js';
 
 /** A refusal of a request or an order. */
@@ -72,7 +72,7 @@ export function refusalOf(refused: Refused): TwsRefusal {
 /** The refusal behind an error; undefined for an internal one. */
 export const refusalBehind = (error: unknown): TwsRefusal | undefined => {
   if (error instanceof TwsRefusal) return error;
-  if (error instanceof DoorRefused)
+  if (error instanceof DialectRefused)
     return new TwsRefusal(
       CODE.CONNECTION_LOST,
       'Connectivity between the server and its store has been lost.',

@@ -8,11 +8,11 @@ import type { Store } from '../store/store.js';
 import { kindsOf, reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
 import { inParallel } from './in-parallel.js';
 import { TenantPlacement } from './tenant-placement.js';
-import type { Residents } from './tenant-placement.js';
+import type { LocalTenants } from './tenant-placement.js';
 import { retryUntil } from './retry-until.js';
 
 /** Interval at which a node reads the other nodes and acquires tenants without an owner. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Interval at which a node reads the market's journal if its owner announced no record. */
 const FOLLOW_MS = 250;
 /** Interval at which a node compares the placement of its tenants with the hash. */
@@ -35,7 +35,7 @@ const HAND_OVER_MS = 3_000;
 
 /** Paths of requests between nodes. */
 const MARKET_PATH = '/cluster/market';
-const TAKE_PATH = '/cluster/take';
+const ACQUIRE_PATH = '/cluster/acquire';
 const STATUS_PATH = '/cluster/status';
 const SOURCE_PATH = '/cluster/source';
 const CLASSES_PATH = '/cluster/classes';
@@ -107,17 +107,17 @@ export class Cluster {
   }
 
   /** This node answers from here on. */
-  async begin(simulations: Simulations, residents: Residents): Promise<void> {
+  async begin(simulations: Simulations, localTenants: LocalTenants): Promise<void> {
     this.#simulations = simulations;
-    this.placement.open(residents);
+    this.placement.open(localTenants);
     this.#told = simulations.market.isReplica ? 0 : simulations.market.published;
     await this.#declare();
     await simulations.lead.follow();
-    await this.#look();
-    await this.#takeTenants();
-    this.#every(LOOK_MS, 'look', () => this.#look());
+    await this.#poll();
+    await this.#acquireTenants();
+    this.#every(POLL_MS, 'poll', () => this.#poll());
     // Tenants may take long to open; lost nodes are noticed meanwhile.
-    this.#every(LOOK_MS, 'take', () => this.#takeTenants());
+    this.#every(POLL_MS, 'acquire', () => this.#acquireTenants());
     this.#every(FOLLOW_MS, 'follow', () => simulations.lead.follow());
     this.#every(REBALANCE_MS, 'rebalance', () => this.#rebalance());
     this.#every(WAKE_MS, 'wake', () => this.#wakeDue(simulations));
@@ -135,13 +135,13 @@ export class Cluster {
     this.#timers.push(timer.unref());
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { ownership } = this.#parts;
-    await ownership.look();
+    await ownership.poll();
     await this.#declare();
   }
 
-  async #takeTenants(): Promise<void> {
+  async #acquireTenants(): Promise<void> {
     await this.placement.enterOwned();
     if (this.reasons.length === 0) await this.placement.takeFree();
   }
@@ -166,7 +166,7 @@ export class Cluster {
     if (this.#self() === undefined) return;
     await ownership.declare(reasons);
     this.#kinds = kinds;
-    await ownership.look();
+    await ownership.poll();
     if (reasons.length > 0) note(`This node takes no cells: ${reasons.join('; ')}`);
     else if (before !== undefined) note('This node takes cells again');
   }
@@ -178,7 +178,7 @@ export class Cluster {
   /** Tells a node that it may acquire these tenants. If the message is lost, the node's next poll finds them. */
   #tellTaken(node: ClusterNode, tenantIds: readonly string[]): void {
     for (const part of partsOf(tenantIds, MOST_TENANTS_TOLD))
-      this.#parts.ask(node, TAKE_PATH, { tenantIds: part }, ASK_MS).catch(() => undefined);
+      this.#parts.ask(node, ACQUIRE_PATH, { tenantIds: part }, ASK_MS).catch(() => undefined);
   }
 
   /**
@@ -212,13 +212,13 @@ export class Cluster {
         );
         if (isDone) return;
       } else if (!isRevoked) {
-        note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is evicted`);
+        note(`Node ${node.nodeId} has not applied a change of the market within 5 s: it is evicted`);
         await ownership.revoke(node.incarnation);
         isRevoked = true;
       }
       await later(RETRY_MS);
       // The node may have stopped in the meantime.
-      await ownership.look().catch(() => undefined);
+      await ownership.poll().catch(() => undefined);
     }
   }
 
@@ -234,7 +234,7 @@ export class Cluster {
       return { inUse: this.#simulations?.market.classesInUse(instruments) ?? [] };
     }
     if (path === SOURCE_PATH) return this.#answerOfSource(body);
-    if (path === TAKE_PATH) {
+    if (path === ACQUIRE_PATH) {
       const { tenantIds } = JSON.parse(body.toString()) as { readonly tenantIds: readonly string[] };
       if (ownership.mayDecide()) await this.placement.receive(tenantIds);
       return {};
@@ -303,7 +303,7 @@ export class Cluster {
   /** The state of the cluster. A node that does not answer has no status. */
   async report(): Promise<ClusterReport> {
     const { ownership, ask } = this.#parts;
-    await ownership.look();
+    await ownership.poll();
     const nodes = await Promise.all(
       ownership.nodes.map(async (node) => {
         const status =

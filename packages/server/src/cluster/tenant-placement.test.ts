@@ -27,7 +27,7 @@ describe('The placement of tenants', () => {
     };
     [owner, other] = [await open('a'), await open('b')];
     await owner.declare([]);
-    await owner.look();
+    await owner.poll();
   });
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close();
@@ -56,7 +56,7 @@ describe('The placement of tenants', () => {
     expect(entered).toEqual([TENANT]);
     expect([placement.servesNow(TENANT), placement.owns(TENANT)]).toEqual([false, false]);
     expect([...placement.served]).toEqual([]);
-    expect([...(await other.take([TENANT]))]).toEqual([TENANT]);
+    expect([...(await other.acquire([TENANT]))]).toEqual([TENANT]);
   });
 
   it('serves a tenant again whose hand-over the database did not note', async () => {
@@ -68,7 +68,7 @@ describe('The placement of tenants', () => {
     });
     expect(await placement.serves(TENANT)).toBe(true);
     // The node has forgotten the tenant; the database has not heard of it.
-    await owner.give([TENANT], owner.incarnation);
+    await owner.release([TENANT], owner.incarnation);
     expect([placement.servesNow(TENANT), placement.owns(TENANT)]).toEqual([false, false]);
     expect(await placement.serves(TENANT)).toBe(true);
   });
@@ -81,11 +81,11 @@ describe('The placement of tenants', () => {
       dismiss: () => undefined,
       leave: () => Promise.resolve(),
     });
-    await owner.look();
-    await owner.take([TENANT]);
+    await owner.poll();
+    await owner.acquire([TENANT]);
     await placement.enterOwned();
     await owner.declare(["the clock of this machine is 60000 ms ahead of the database's"]);
-    await owner.look();
+    await owner.poll();
     const told: string[] = [];
     await placement.rebalance(({ nodeId }, tenantIds) => told.push(nodeId, ...tenantIds));
     expect(told).toEqual(['b', TENANT]);
@@ -95,7 +95,7 @@ describe('The placement of tenants', () => {
 
   it('hands many tenants over together', async () => {
     await other.declare([]);
-    await owner.look();
+    await owner.poll();
     const placement = new TenantPlacement(owner, false);
     placement.open({
       enter: () => Promise.resolve(),
@@ -103,7 +103,7 @@ describe('The placement of tenants', () => {
       leave: () => Promise.resolve(),
     });
     const tenantIds = Array.from({ length: 100 }, (_, index) => `tenant-${100 + index}`);
-    await owner.take(tenantIds);
+    await owner.acquire(tenantIds);
     await placement.enterOwned();
     const told: (readonly string[])[] = [];
     await placement.handOverAll((_, given) => told.push(given));
@@ -120,7 +120,7 @@ describe('The placement of tenants', () => {
       dismiss: () => undefined,
       leave: () => Promise.resolve(),
     });
-    await owner.take([...Array.from({ length: 200 }, (_, index) => `other-${index}`), TENANT]);
+    await owner.acquire([...Array.from({ length: 200 }, (_, index) => `other-${index}`), TENANT]);
     const entered = placement.enterOwned();
     expect(placement.servesNow(TENANT)).toBe(false);
     await placement.enterSoon(TENANT);
@@ -138,7 +138,7 @@ describe('The placement of tenants', () => {
       leave: () => Promise.resolve(),
     });
     const others = Array.from({ length: 40 }, (_, index) => `other-${index}`);
-    await owner.take([TENANT, ...others]);
+    await owner.acquire([TENANT, ...others]);
     await placement.enterOwned();
     expect(placement.served.size).toBe(others.length);
   });

@@ -14,7 +14,7 @@ const MOVED_AT_ONCE = 64;
 const MOVED_PART = 10;
 
 /** State that a node loads with a tenant and drops when the tenant leaves. */
-export interface Residents {
+export interface LocalTenants {
   /** This node has acquired the tenant. */
   enter(tenantId: string): Promise<void>;
   /** Ends what stays open: streams. New requests go to the next owner already. */
@@ -27,12 +27,12 @@ export interface Residents {
  * Placement of tenants on nodes, as far as this node knows it (D201). The node acquires free tenants that it should have, serves those that
  * it owns, and hands over those that another node should have.
  *
- *     free ──take──► entering ──► served ──leave──► leaving ──give──► another's
+ *     free ──acquire──► entering ──► served ──leave──► leaving ──release──► another's
  */
 export class TenantPlacement {
   readonly #ownership: Ownership;
   readonly #isByMarket: boolean;
-  #residents: Residents | undefined;
+  #local: LocalTenants | undefined;
   /** Owned tenants on their way in. */
   readonly #entering = new Map<string, Promise<void>>();
   readonly #served = new Set<string>();
@@ -54,8 +54,8 @@ export class TenantPlacement {
   }
 
   /** From here on tenants can be served. */
-  open(residents: Residents): void {
-    this.#residents = residents;
+  open(local: LocalTenants): void {
+    this.#local = local;
   }
 
   /** Tenants that this node serves. */
@@ -105,7 +105,7 @@ export class TenantPlacement {
     const placement = await this.#ownership.placementOf(tenantId);
     if (placement !== undefined && !placement.isLost) {
       const { incarnation } = placement;
-      if (incarnation !== undefined && this.#nodeOf(incarnation) === undefined) await this.#ownership.look();
+      if (incarnation !== undefined && this.#nodeOf(incarnation) === undefined) await this.#ownership.poll();
       const owner = this.#nodeOf(incarnation);
       if (owner !== undefined) {
         if (incarnation !== undefined && incarnation !== this.#ownership.incarnation)
@@ -181,7 +181,7 @@ export class TenantPlacement {
 
   /** Acquires tenants that no live node owns and that this one should have. */
   async takeFree(): Promise<void> {
-    if (this.#isStopping || this.#residents === undefined) return;
+    if (this.#isStopping || this.#local === undefined) return;
     const free = await this.#ownership.freeTenants();
     if (free.length === 0) return;
     const { incarnation } = this.#ownership;
@@ -194,14 +194,14 @@ export class TenantPlacement {
       else if (preferred !== undefined) this.#known.set(tenantId, preferred.incarnation);
     }
     if (own.length === 0) return;
-    const taken = await this.#ownership.take(own);
+    const taken = await this.#ownership.acquire(own);
     await this.#enterAll([...taken]);
   }
 
   /** Acquires tenants that another node has given to this one. */
   async receive(tenantIds: readonly string[]): Promise<void> {
     if (this.#isStopping) return;
-    const taken = await this.#ownership.take(tenantIds);
+    const taken = await this.#ownership.acquire(tenantIds);
     await this.#enterAll([...taken]);
   }
 
@@ -218,7 +218,7 @@ export class TenantPlacement {
     const claim = (async () => {
       const isOwned = this.#ownership.owned.has(tenantId);
       const mayTake = !this.#isStopping && this.#self()?.unfit.length === 0;
-      if (isOwned || (mayTake && (await this.#ownership.take([tenantId])).has(tenantId)))
+      if (isOwned || (mayTake && (await this.#ownership.acquire([tenantId])).has(tenantId)))
         await this.#entered(tenantId);
     })().finally(() => this.#claims.delete(tenantId));
     this.#claims.set(tenantId, claim);
@@ -227,13 +227,13 @@ export class TenantPlacement {
 
   /** Resolves when the data of an owned tenant is loaded. */
   #entered(tenantId: string): Promise<void> {
-    const residents = this.#residents;
+    const local = this.#local;
     // A tenant that is handed over is owned until the database has given it away.
-    if (this.#served.has(tenantId) || this.#leaving.has(tenantId) || residents === undefined)
+    if (this.#served.has(tenantId) || this.#leaving.has(tenantId) || local === undefined)
       return Promise.resolve();
     let entering = this.#entering.get(tenantId);
     if (entering === undefined) {
-      entering = residents
+      entering = local
         .enter(tenantId)
         .then(() => {
           this.#known.delete(tenantId);
@@ -291,7 +291,7 @@ export class TenantPlacement {
     tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
   ): Promise<void> {
     const gifts = new Together<string, void>(async (left) => {
-      await retryUntil(this.#retriedUntil, () => this.#give(left, tell));
+      await retryUntil(this.#retriedUntil, () => this.#release(left, tell));
       return [];
     });
     await inParallel(tenantIds, MOVED_AT_ONCE, (tenantId) => this.#leave(tenantId, gifts));
@@ -299,17 +299,17 @@ export class TenantPlacement {
 
   /** `gifts`: gives the tenant away. */
   async #leave(tenantId: string, gifts: Together<string, void>): Promise<void> {
-    const residents = this.#residents;
-    if (residents === undefined || !this.#served.has(tenantId)) return;
+    const local = this.#local;
+    if (local === undefined || !this.#served.has(tenantId)) return;
     this.#leaving.add(tenantId);
     try {
-      residents.dismiss(tenantId);
+      local.dismiss(tenantId);
       if (this.#underWay.has(tenantId)) {
         const idle = new Promise<void>((resolve) => this.#idle.set(tenantId, resolve));
         await Promise.race([idle, later(LEAVE_MS)]);
         this.#idle.delete(tenantId);
       }
-      await retryUntil(this.#retriedUntil, () => residents.leave(tenantId));
+      await retryUntil(this.#retriedUntil, () => local.leave(tenantId));
       this.#served.delete(tenantId);
       await gifts.add(tenantId);
     } finally {
@@ -318,7 +318,7 @@ export class TenantPlacement {
   }
 
   /** Gives tenants that have left memory to the nodes that should have them, and tells those. */
-  async #give(
+  async #release(
     tenantIds: readonly string[],
     tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
   ): Promise<void> {
@@ -330,7 +330,7 @@ export class TenantPlacement {
       parts.set(to, [...(parts.get(to) ?? []), tenantId]);
     }
     for (const [to, part] of parts) {
-      await this.#ownership.give(part, to?.incarnation);
+      await this.#ownership.release(part, to?.incarnation);
       if (to !== undefined) tell(to, part);
     }
   }

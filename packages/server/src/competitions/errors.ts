@@ -13,7 +13,7 @@ export type CompetitionProblem =
   | 'NOT_RECORDED'
   | 'BROKER';
 
-/** Thrown by `Competitions`; the message is for people. */
+/** Thrown by the parts of `Competitions`; the message is for people. */
 export class CompetitionRefused extends Error {
   override readonly name = 'CompetitionRefused';
   readonly problem: CompetitionProblem;
@@ -26,3 +26,8 @@ export class CompetitionRefused extends Error {
     this.figures = figures;
   }
 }
+
+export const notFound = (): CompetitionRefused =>
+  new CompetitionRefused('NOT_FOUND', 'Competition not found');
+export const notRunning = (message: string): CompetitionRefused =>
+  new CompetitionRefused('NOT_RUNNING', message);

@@ -20,6 +20,7 @@ import type { MaskParts } from '../engine/configuration/simulation-config.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { Slice } from '../engine/scheduling/slice.js';
 import { CompetitionRefused } from './errors.js';
+import { settingsHash } from './journal-hash.js';
 import { rankingOf } from './leaderboard.js';
 import type { LeaderboardRow, Standing } from './leaderboard.js';
 import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition } from './notes.js';
@@ -50,6 +51,16 @@ export function termsOf(
     rules: { ...rules, ...(masked?.symbols !== undefined && { symbols: masked.symbols }) },
   };
 }
+
+/** The first command of a simulation of a competition. */
+export const beginning = (
+  { settings, shown, masked }: Pick<CompetitionNote, 'settings' | 'shown' | 'masked'>,
+  phase: CompetitionPhase,
+): Command => ({
+  type: 'BeginCompetition',
+  terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
+  phase,
+});
 
 /**
  * Market and rules of a competition behind the mask of its market. Throws `CompetitionRefused` when a rule names a symbol that is not
@@ -197,7 +208,7 @@ export class RunningCompetition {
   /** Resolves when the market and every entry have processed everything up to now, durably. */
   async catchUp(): Promise<void> {
     await this.market.catchUp();
-    await this.market.followersDealt();
+    await this.market.followersApplied();
     for (const simulation of this.simulations) await simulation.catchUp();
   }
 

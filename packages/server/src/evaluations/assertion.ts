@@ -1,4 +1,4 @@
-/** The grammar of tasks (D211), as the door has validated it: figures are dollars, shares and contracts. */
+/** The grammar of tasks (D211), as admission has validated it: figures are dollars, shares and contracts. */
 import type { AssetClass, OrderType, PositionIntent } from '@sandpit/core';
 
 export interface AmountBounds {

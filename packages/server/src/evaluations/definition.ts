@@ -3,7 +3,7 @@
 /** Names a market of a scenario. It does not make the market alone: the draw of the evaluation does. */
 export type Seed = string | number;
 
-/** A task of a scenario (D211). `assert` is validated at the door; its grammar is that of the grader. */
+/** A task of a scenario (D211). `assert` is validated with the request; its grammar is that of the grader. */
 export interface ShownTask {
   readonly name: string;
   readonly instructions: string;

@@ -1,4 +1,4 @@
-/** Adjusted contracts that are known by their names alone, at each door (D245). */
+/** Adjusted contracts that are known by their names alone in each API (D245). */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

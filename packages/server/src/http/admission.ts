@@ -11,7 +11,7 @@ import { MAIN } from '../engine/values/cell-names.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { addressOf, networkOf } from './client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
-import { competitionRefusal, type Places } from './competition-doors.js';
+import { competitionRefusal, type Places } from './competition-refusals.js';
 import type { RecordingsInUse } from './recordings-in-use.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';

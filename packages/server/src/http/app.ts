@@ -36,7 +36,7 @@ import {
 import { guardConnections } from './connections.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
-import { type DoorDeps, openDoor, refusesUrl } from './dialects/doors.js';
+import { type DialectDeps, mountDialect, refusesUrl } from './dialects/mount-dialect.js';
 import { addPrefixes, withPrefix } from './dialects/hosts.js';
 import { openMirror } from './dialects/mirror.js';
 import { Operations } from './dialects/operations.js';
@@ -50,7 +50,7 @@ import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
 import { LocalMemberWork } from './invitations/local-work.js';
 import { NodeWork } from './invitations/node-work.js';
-import type { Places } from './competition-doors.js';
+import type { Places } from './competition-refusals.js';
 import { cellWork } from './evaluation-cells.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { KnownMethods } from './known-methods.js';
@@ -104,7 +104,7 @@ import { Webhooks } from '../webhooks/webhooks.js';
 import type { Resolve } from '../webhooks/addresses.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { storedPart } from '../store/store.js';
-import type { Residents } from '../cluster/tenant-placement.js';
+import type { LocalTenants } from '../cluster/tenant-placement.js';
 import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 
 /** The longest head that the parser accepts: the validator limits the length of parameters. */
@@ -165,7 +165,7 @@ declare module 'fastify' {
     /** False while another node may own the tenants of this one; answers must wait then. */
     mayAnswer: (() => boolean) | undefined;
     /** State that this node loads and drops with its tenants; undefined = the node serves all tenants. */
-    residents: Residents | undefined;
+    localTenants: LocalTenants | undefined;
     /** Webhooks have come into the store with a tenant. */
     enterWebhooks: (tenantId: string) => Promise<void>;
     /** Ports of dialects whose protocols are no HTTP. */
@@ -299,7 +299,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => evaluations.close());
   const places: Places = {
     placeOf: (simulationId) =>
-      competitions.placeOf(simulationId) ?? evaluations.directory.placeOf(simulationId),
+      competitions.directory.placeOf(simulationId) ?? evaluations.directory.placeOf(simulationId),
   };
   const analytics = new Analytics(deps.store, deps.simulations.entries);
   app.addHook('onClose', () => analytics.close());
@@ -325,7 +325,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     maxMembers: deps.settings.maxMembers,
   });
   app.addHook('onClose', () => invitations.close());
-  const recordings = new RecordingsInUse(deps.simulations.entries, [competitions]);
+  const recordings = new RecordingsInUse(deps.simulations.entries, [competitions.directory]);
   const counted = ({ isEntry, simulationId }: Principal): void => {
     if (isEntry === true) evaluations.runs.admitted(simulationId);
   };
@@ -417,7 +417,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   }
   const operations = new Operations(handlers, places, recordings, deps.simulations.entries, idempotency);
   const sockets = new Sockets(app);
-  const door: DoorDeps = {
+  const dialectDeps: DialectDeps = {
     ...deps,
     operations,
     registry: store.registry,
@@ -433,7 +433,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
     isDraining: () => health.isDraining,
     placement: cluster?.cluster.placement,
   };
-  const ports = new DialectPorts({ ...door, log: deps.log });
+  const ports = new DialectPorts({ ...dialectDeps, log: deps.log });
   app.decorate('dialectPorts', ports);
   app.addHook('preClose', (done) => {
     ports.close();
@@ -455,7 +455,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => late.close());
   for (const dialect of deps.dialects) {
     const { mirror, prefix } = dialect;
-    if (mirror === undefined) await add(prefix, openDoor(dialect, door));
+    if (mirror === undefined) await add(prefix, mountDialect(dialect, dialectDeps));
     else
       await add(prefix, (instance) => {
         openMirror(instance, dialect, mirror, admission, operations, serving);
@@ -474,7 +474,7 @@ export async function createApp(given: AppDeps): Promise<FastifyInstance> {
   );
   const { ownership } = store;
   app.decorate(
-    'residents',
+    'localTenants',
     cluster === undefined || ownership === undefined || nodeWork === undefined
       ? undefined
       : joinCluster(app, {
@@ -538,7 +538,7 @@ function handlersOf(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
-  competitions: Pick<Competitions, 'entryIn'>,
+  competitions: Pick<Competitions, 'directory'>,
 ): Omit<
   Handlers,
   | keyof ReturnType<typeof webhookHandlers>

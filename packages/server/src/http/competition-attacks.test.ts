@@ -1,4 +1,4 @@
-/** Competitions under attack: other doors, other entries, crashes between two writes (D194, D195). */
+/** Competitions under attack: dialects, other entries, crashes between two writes (D194, D195). */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -149,7 +149,7 @@ describe('the Alpaca dialect of an entry', () => {
   });
 });
 
-/** Rules that are held at the door, with the operations that would break them. */
+/** Rules that admission enforces, with the operations that would break them. */
 const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
   'an entry has one portfolio and one account': [
     ...(['createAccount', 'updateAccount', 'freezeAccount', 'unfreezeAccount', 'deleteAccount'] as const),

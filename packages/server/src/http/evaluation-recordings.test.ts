@@ -135,7 +135,7 @@ it('cells: no answer shows a ticker or a date of the recording, and each cell ha
   expect(hold?.calls.orders).toBe(2);
 });
 
-it('cells: other doors and repeated keys tell an entrant nothing of the recording, of other cells, or after its end', async () => {
+it('cells: dialects and repeated keys tell an entrant nothing of the recording, of other cells, or after its end', async () => {
   const created = await owner.post('/v1/evaluations', {
     name: 'Doors',
     scenarios: [scenario('secret scenario', {}, { seeds: ['secret seed'] })],

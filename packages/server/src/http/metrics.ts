@@ -235,7 +235,7 @@ function collectNode(registry: Registry, { store, simulations, beginnings }: Met
   counter(
     'tenants_taken_over',
     'Tenants that this node has acquired since it began.',
-    () => store.ownership?.figures().tenantsTaken ?? 0,
+    () => store.ownership?.figures().tenantsAcquired ?? 0,
   );
   counter(
     'commits_in_doubt',

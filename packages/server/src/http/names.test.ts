@@ -1,4 +1,4 @@
-/** Names that people see (D237), at every door. */
+/** Names that people see (D237), wherever they can be given. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ACCOUNT, TestApp } from '../testing/test-app.js';
 import type { TestClient } from '../testing/test-app.js';

@@ -452,8 +452,8 @@ export class Invitations {
       });
       return { ...half, ...opened };
     }
-    const competition = competitions.own(competitionId, note.inviter);
-    const entry = await competitions.enterInvited(competition, tenantId, displayName);
+    const competition = competitions.directory.own(competitionId, note.inviter);
+    const entry = await competitions.entries.enterInvited(competition, tenantId, displayName);
     return {
       ...half,
       accountId: entry.accountId,
@@ -536,7 +536,7 @@ export class Invitations {
     for (const { tokenId, expiresAt } of views)
       if (expiresAt > clockMs()) await access.revokeToken(tokenId, expiresAt);
     const competitionId = entry?.competitionId ?? this.#invitations.get(member.invitationId)?.competitionId;
-    if (competitionId !== undefined) await competitions.withdrawTenant(competitionId, tenantId);
+    if (competitionId !== undefined) await competitions.entries.withdrawTenant(competitionId, tenantId);
     // A join that lost the draw of its id against another tenant leaves that one alone.
     if (this.#registry.tenant(tenantId)?.createdAt === joinedAt) await this.#workOf(tenantId).erase(tenantId);
     await this.#dropNote(member);

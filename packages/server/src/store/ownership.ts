@@ -40,7 +40,7 @@ export interface DueCell {
 }
 
 /** A row of the registry that another node has changed. */
-export interface RegistryNews {
+export interface RegistryChange {
   readonly kind: string;
   readonly name: string;
 }
@@ -55,7 +55,7 @@ export const MARKET_TENANT = '';
 /** Counts of a node, for metrics. */
 export interface OwnershipFigures {
   /** Tenants acquired since the node began. */
-  readonly tenantsTaken: number;
+  readonly tenantsAcquired: number;
   /** Commits without an answer since then. */
   readonly commitsInDoubt: number;
   /** Connections of the main thread to the database. */
@@ -66,7 +66,7 @@ export interface Ownership {
   figures(): OwnershipFigures;
   /** Number of this node's incarnation. */
   readonly incarnation: number;
-  /** Nodes that are not removed, oldest first, including this one; as of the last `look`. */
+  /** Nodes that are not removed, oldest first, including this one; as of the last `poll`. */
   readonly nodes: readonly ClusterNode[];
   /** Tenants that this node owns. */
   readonly owned: ReadonlySet<string>;
@@ -77,7 +77,7 @@ export interface Ownership {
   /** True when this node may answer for its cells: less than 4 s have passed since it sent the last renewal that succeeded. */
   mayDecide(): boolean;
   /** Reads the nodes, and removes those that have been silent for too long. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Ends the lease of a node that does not keep up. It is removed once it no longer serves requests. */
   revoke(incarnation: number): Promise<void>;
   placementOf(tenantId: string): Promise<Placement | undefined>;
@@ -89,14 +89,14 @@ export interface Ownership {
   /** Publishes the reasons why this node accepts no cells; empty = it accepts them. */
   declare(unfit: readonly string[]): Promise<void>;
   /** Acquires tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
-  take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
+  acquire(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Ensures ownership of a cell of an owned tenant: one that was lost, or created by an earlier owner. Rejects with `RecordsMissing` if it
    * lacks acknowledged records.
    */
-  takeCell(simulationId: string): ValueOrPromise<void>;
+  acquireCell(simulationId: string): ValueOrPromise<void>;
   /** Hands tenants over; they must have left memory. Undefined = every live node may acquire them. */
-  give(tenantIds: readonly string[], to: number | undefined): Promise<void>;
+  release(tenantIds: readonly string[], to: number | undefined): Promise<void>;
   /** Cells of a tenant by their head rows. */
   headsOf(tenantId: string): Promise<readonly CellHead[]>;
   /** Cells that this node owns. */
@@ -115,5 +115,5 @@ export interface Ownership {
   /** Reads what other nodes have changed in the registry by now. */
   refreshRegistry(): Promise<void>;
   /** Receives changes of the registry by other nodes. */
-  onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void;
+  onRegistryChanges(listener: (changes: readonly RegistryChange[]) => void): void;
 }

@@ -24,7 +24,7 @@ export interface Store {
    * Ensures that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` if acknowledged records are missing;
    * absent = it may serve all.
    */
-  takeCell?(simulationId: string): ValueOrPromise<void>;
+  acquireCell?(simulationId: string): ValueOrPromise<void>;
   /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
   /** Simulations in memory beside those that are stored; absent = there are none (D255). */

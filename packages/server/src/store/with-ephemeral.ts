@@ -46,8 +46,8 @@ export function withEphemeral(durable: Store, memory: Store, mostBytes: number):
     registry,
     checkpoints: checkpointsOf(durable.checkpoints, isEphemeral),
     history: routedHistory(durable.history, (id) => (isEphemeral(id) ? memory : durable).history),
-    ...(durable.takeCell !== undefined && {
-      takeCell: (id: string) => (isEphemeral(id) ? undefined : durable.takeCell?.(id)),
+    ...(durable.acquireCell !== undefined && {
+      acquireCell: (id: string) => (isEphemeral(id) ? undefined : durable.acquireCell?.(id)),
     }),
     close: async () => {
       await memory.close();

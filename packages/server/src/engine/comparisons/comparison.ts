@@ -95,7 +95,7 @@ export type FromComparisonThread =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** The variants of a comparison distributed over the threads in turn. */
-export const dealt = (variants: readonly Variant[], threads: number): readonly (readonly Variant[])[] =>
+export const distributed = (variants: readonly Variant[], threads: number): readonly (readonly Variant[])[] =>
   Array.from({ length: threads }, (_, thread) => variants.filter((_, i) => i % threads === thread));
 
 /** The result of a comparison whose variants were distributed over threads. Each part has executed the same base. */

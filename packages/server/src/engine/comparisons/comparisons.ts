@@ -6,7 +6,7 @@ import type { Registry } from '../../store/registry.js';
 import { endThread, stopFlag } from '../../store/stop-flag.js';
 import type { Store } from '../../store/store.js';
 import { COMPARISONS } from '../values/cell-names.js';
-import { dealt, gathered } from './comparison.js';
+import { distributed, gathered } from './comparison.js';
 import type {
   ComparisonResult,
   ComparisonTask,
@@ -215,7 +215,7 @@ export class Comparisons {
     const { wanted, comparison } = entry;
     const { registry } = this.#store;
     const lists = [...registry.settings('rules/'), ...ownLists(registry, wanted.storeId)];
-    const parts = dealt(wanted.task.variants, threads).map((variants) => ({
+    const parts = distributed(wanted.task.variants, threads).map((variants) => ({
       task: { ...wanted.task, variants, lists } satisfies ComparisonTask,
       progress: 0,
       result: undefined as ComparisonResult | undefined,

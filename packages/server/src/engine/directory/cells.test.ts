@@ -63,7 +63,7 @@ async function stepTo(market: Simulation, to: Instant): Promise<void> {
     step.commit();
   }
   await step.durable();
-  await market.followersDealt();
+  await market.followersApplied();
 }
 
 describe('The main simulation of a tenant', () => {

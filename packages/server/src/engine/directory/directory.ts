@@ -218,7 +218,7 @@ export class SimulationDirectory {
     const { store } = this.#shared;
     await this.#closing.get(of.id);
     try {
-      await store.takeCell?.(of.id);
+      await store.acquireCell?.(of.id);
       this.#outOfService.foundRecords(of.id);
     } catch (error) {
       if (error instanceof RecordsMissing) this.#outOfService.addLacking(of.id, error.message);

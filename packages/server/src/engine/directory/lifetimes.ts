@@ -1,7 +1,7 @@
 import type { Registry } from '../../store/registry.js';
 
 /** Interval of the check: an ended simulation is removed within two of these. */
-const LOOK_EVERY_MS = 500;
+const SWEEP_EVERY_MS = 500;
 
 const PREFIX = 'ttl/';
 
@@ -55,7 +55,7 @@ export class Lifetimes {
 
   #begin(simulationId: string, tenantId: string, ttlMs: number): void {
     this.#lifetimes.set(simulationId, { tenantId, ttlMs, askedAt: performance.now() });
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => void this.#endUnused(), SWEEP_EVERY_MS).unref();
   }
 
   /** Notes a request in a simulation. */
@@ -71,7 +71,7 @@ export class Lifetimes {
     if (this.#lifetimes.size === 0) this.close();
   }
 
-  async #look(): Promise<void> {
+  async #endUnused(): Promise<void> {
     for (const [simulationId, lifetime] of this.#lifetimes) {
       if (performance.now() - lifetime.askedAt < lifetime.ttlMs) continue;
       if (await this.#isInUse(simulationId)) this.asked(simulationId);

@@ -35,8 +35,8 @@ export async function openMarket(
   const { registry, ownership } = store;
   const isReplica =
     ownership !== undefined &&
-    (mayLead?.() === false || !(await ownership.take([MARKET_TENANT])).has(MARKET_TENANT));
-  if (!isReplica && registry.simulation(MARKET) !== undefined) await store.takeCell?.(MARKET);
+    (mayLead?.() === false || !(await ownership.acquire([MARKET_TENANT])).has(MARKET_TENANT));
+  if (!isReplica && registry.simulation(MARKET) !== undefined) await store.acquireCell?.(MARKET);
   const entry = isReplica ? await registered(store, MARKET) : registry.simulation(MARKET);
   const before = entry === undefined ? undefined : configOf(entry);
   const { seed, idSecret, start } = before ?? withChance(wanted);
@@ -115,7 +115,7 @@ export class MarketLead {
   /** This node decides for the market from here on: the store has its cell. */
   async acquire(): Promise<void> {
     if (!this.#market.isReplica) return;
-    await this.#shared.store.takeCell?.(MARKET);
+    await this.#shared.store.acquireCell?.(MARKET);
     followClock(this.#market, this.#clocks);
     await this.#market.takeLead();
     this.connectLive();

@@ -10,14 +10,14 @@ const CHANGE: MarketChange = { seq: 1, at: Instant.ofMs(0), quotes: [], listsSym
 class Cell {
   isCommitting = false;
   isOutOfService = false;
-  deals = 0;
+  passes = 0;
 
   offer(): void {
-    // It deals with everything at once.
+    // It applies everything at once.
   }
 
-  deal(): Promise<void> {
-    this.deals += 1;
+  apply(): Promise<void> {
+    this.passes += 1;
     if (this.isCommitting) return Promise.resolve();
     return Promise.reject(new StoreUnavailable('the store is not accepting records'));
   }
@@ -28,17 +28,17 @@ class Cell {
 }
 
 describe('Cells that follow a market', () => {
-  it('are asked again for a change that they could not deal with', async () => {
+  it('are asked again for a change that they could not apply', async () => {
     const followers = new Followers<Cell>();
     const cell = new Cell();
     followers.add(cell);
     followers.hand(CHANGE);
-    await expect(followers.dealt()).rejects.toThrow(StoreUnavailable);
+    await expect(followers.applied()).rejects.toThrow(StoreUnavailable);
     cell.isCommitting = true;
-    await followers.dealt();
-    const { deals } = cell;
-    await followers.dealt();
-    expect(cell.deals).toBe(deals);
+    await followers.applied();
+    const { passes } = cell;
+    await followers.applied();
+    expect(cell.passes).toBe(passes);
   });
 
   it('process a change of a hundred quotes after the turn of its decision, and a smaller one within it', async () => {
@@ -48,10 +48,10 @@ describe('Cells that follow a market', () => {
     followers.add(cell);
     const quote = { symbol: 'AAPL', at: CHANGE.at };
     followers.hand({ ...CHANGE, quotes: Array.from({ length: 99 }, () => quote) });
-    expect(cell.deals).toBe(1);
+    expect(cell.passes).toBe(1);
     followers.hand({ ...CHANGE, quotes: Array.from({ length: 100 }, () => quote) });
-    expect(cell.deals).toBe(1);
-    await followers.dealt();
-    expect(cell.deals).toBe(2);
+    expect(cell.passes).toBe(1);
+    await followers.applied();
+    expect(cell.passes).toBe(2);
   });
 });

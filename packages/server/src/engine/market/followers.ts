@@ -10,7 +10,7 @@ export interface Follower {
   /** Queues a change that the follower processes before it decides or shows anything else. */
   offer(change: MarketChange): void;
   /** Resolves when it has processed its queue, durably. */
-  deal(): Promise<void>;
+  apply(): Promise<void>;
   /** The clock runs at another speed. */
   clockChanged(): void;
 }
@@ -18,7 +18,7 @@ export interface Follower {
 /** Cells that follow a market. */
 export class Followers<F extends Follower> {
   readonly #followers = new Set<F>();
-  #dealt: Promise<void> = Promise.resolve();
+  #applied: Promise<void> = Promise.resolve();
 
   add(follower: F): void {
     this.#followers.add(follower);
@@ -33,8 +33,8 @@ export class Followers<F extends Follower> {
     if (this.#followers.size === 0) return;
     const followers = [...this.#followers];
     for (const follower of followers) follower.offer(change);
-    this.#dealt = dealing(followers, change.quotes.length >= LONG_CHANGE);
-    this.#dealt.catch(() => undefined);
+    this.#applied = applyAll(followers, change.quotes.length >= LONG_CHANGE);
+    this.#applied.catch(() => undefined);
   }
 
   clockChanged(): void {
@@ -42,8 +42,8 @@ export class Followers<F extends Follower> {
   }
 
   /** Resolves when all followers have processed all changes so far; those that could not are asked again. Rejects with `StoreUnavailable`. */
-  dealt(): Promise<void> {
-    return this.#dealt.catch(() => (this.#dealt = dealing([...this.#followers])));
+  applied(): Promise<void> {
+    return this.#applied.catch(() => (this.#applied = applyAll([...this.#followers])));
   }
 
   get size(): number {
@@ -55,15 +55,15 @@ export class Followers<F extends Follower> {
   }
 }
 
-async function dealing(followers: readonly Follower[], isLong = false): Promise<void> {
+async function applyAll(followers: readonly Follower[], isLong = false): Promise<void> {
   const slice = new Slice();
   if (isLong) await slice.yield();
   const durable: Promise<void>[] = [];
   for (const follower of followers) {
     if (follower.isOutOfService) continue;
-    const dealt = follower.deal();
-    dealt.catch(() => undefined);
-    durable.push(dealt);
+    const applied = follower.apply();
+    applied.catch(() => undefined);
+    durable.push(applied);
     await slice.breathe();
   }
   const failed = (await Promise.allSettled(durable)).find(

@@ -77,7 +77,7 @@ async function openNode(): Promise<Store> {
     url: await newDatabase(),
     cluster: { url: 'http://a', version: '1', facts: {} },
   });
-  await store.ownership?.take([TENANT]);
+  await store.ownership?.acquire([TENANT]);
   return store;
 }
 
@@ -114,7 +114,7 @@ describe('A record that the store has refused', () => {
       const before = main.published;
       const shown: number[] = [];
       main.subscribe(({ seq }) => shown.push(seq));
-      await store.ownership?.give([TENANT], undefined);
+      await store.ownership?.release([TENANT], undefined);
       await expect(placeTestOrder(main, portfolio)).rejects.toThrow(StoreUnavailable);
       await store.probe();
       await expect(main.durable()).rejects.toThrow(StoreUnavailable);

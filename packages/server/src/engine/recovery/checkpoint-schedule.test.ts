@@ -59,7 +59,7 @@ describe('Checkpoints', () => {
   it('save a small state in the turn in which they are due, and write it once its last record is durable', async () => {
     const { main, portfolio, simulations, made, ahead, disk, schedule } = await newSchedule();
     const lines = [...linesOf(saveState(main.brokerage.state))];
-    schedule.look();
+    schedule.makeIfDue();
     await placeTestOrder(main, portfolio);
     expect(made).toEqual([]);
     disk.write();
@@ -71,14 +71,14 @@ describe('Checkpoints', () => {
 
   it('do not save a state whose records never became durable', async () => {
     const { simulations, made, records, disk, schedule } = await newSchedule();
-    schedule.look();
+    schedule.makeIfDue();
     disk.fail();
     await turn();
     expect(made).toEqual([]);
     records.published = 40_001;
-    schedule.look();
+    schedule.makeIfDue();
     records.published = 40_002;
-    schedule.look();
+    schedule.makeIfDue();
     disk.write();
     await turn();
     expect(made.map(({ state }) => state?.seq)).toEqual([20_005]);
@@ -87,16 +87,16 @@ describe('Checkpoints', () => {
 
   it('that cannot be made are tried again after as many records', async () => {
     const { simulations, made, records, disk, schedule } = await newSchedule({ canBeMade: false });
-    schedule.look();
+    schedule.makeIfDue();
     disk.write();
     await turn();
     records.published = 20_100;
-    schedule.look();
+    schedule.makeIfDue();
     disk.write();
     await turn();
     expect(made).toHaveLength(1);
     records.published = 40_100;
-    schedule.look();
+    schedule.makeIfDue();
     disk.write();
     await turn();
     expect(made).toHaveLength(2);
@@ -106,11 +106,11 @@ describe('Checkpoints', () => {
   it('wait until a change of the market is applied whole', async () => {
     const { simulations, made, disk, schedule } = await newSchedule();
     disk.isSettled = false;
-    schedule.look();
+    schedule.makeIfDue();
     await turn();
     expect(made).toEqual([]);
     disk.isSettled = true;
-    schedule.look();
+    schedule.makeIfDue();
     disk.write();
     await turn();
     expect(made).toHaveLength(1);
@@ -120,10 +120,10 @@ describe('Checkpoints', () => {
   it('leave a large state to the thread, which reads ahead', async () => {
     const { simulations, made, ahead, records, schedule } = await newSchedule({ orders: 1_000 });
     records.published = 4_000;
-    schedule.look();
+    schedule.makeIfDue();
     expect([ahead.length, made]).toEqual([1, []]);
     records.published = 25_000;
-    schedule.look();
+    schedule.makeIfDue();
     await turn();
     expect(made).toEqual([{ state: undefined }]);
     await simulations.close();

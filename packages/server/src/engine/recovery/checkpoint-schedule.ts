@@ -50,7 +50,7 @@ export class CheckpointSchedule {
   }
 
   /** Requests a checkpoint if one is due. */
-  look(): void {
+  makeIfDue(): void {
     if (this.#isMaking || this.#checkpoints === NO_CHECKPOINTS) return;
     const { records, brokerage } = this.#simulation;
     const seq = records.published;

@@ -374,7 +374,7 @@ export class Simulation implements Follower {
     });
     this.#following = read.catch(() => undefined);
     await read;
-    await this.#followers.dealt();
+    await this.#followers.applied();
   }
 
   #adopt(record: JournalRecord): void {
@@ -432,8 +432,8 @@ export class Simulation implements Follower {
   }
 
   /** Resolves when all followers of this market have processed its changes so far, on this node and on the others. */
-  async #dealt(): Promise<void> {
-    await this.#followers.dealt();
+  async #followersApplied(): Promise<void> {
+    await this.#followers.applied();
     await this.#onRecorded?.();
   }
 
@@ -445,7 +445,7 @@ export class Simulation implements Follower {
     this.#wakeUp.set();
   }
 
-  async deal(): Promise<void> {
+  async apply(): Promise<void> {
     if (this.#toFollow.length > 0) await this.#catchUpWithMarket();
     await this.durable();
   }
@@ -465,7 +465,7 @@ export class Simulation implements Follower {
         this.#wakeUp.set();
       }
     }
-    this.#checkpoints.look();
+    this.#checkpoints.makeIfDue();
   }
 
   /** Applies all changes of the market, within a clock advance. */
@@ -577,14 +577,14 @@ export class Simulation implements Follower {
       this.#longCommands.took(performance.now() - executedFrom);
       this.#present();
       if (this.#onStake !== undefined && BEGINS_STAKE.has(outcome.events[0]?.type)) this.#noteStake();
-      this.#checkpoints.look();
+      this.#checkpoints.makeIfDue();
       this.#wakeUp.setEarlier();
       // A response stored without a record follows all decisions so far.
       const isRecorded = outcome.events.length > 0 || answerFor === undefined;
       if (isRecorded && 'by' in command) await this.#records.recorded(false);
       else await this.durable();
       if (!this.#isMarketDurable) await this.market.durable();
-      if (this.#market === undefined) await this.#dealt();
+      if (this.#market === undefined) await this.#followersApplied();
       return outcome;
     } finally {
       this.#longCommands.ended(beganMs);
@@ -610,7 +610,7 @@ export class Simulation implements Follower {
       await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
     if (this.#onStake !== undefined && !isIdle(this.brokerage.state)) this.#noteStake();
-    this.#checkpoints.look();
+    this.#checkpoints.makeIfDue();
     this.#wakeUp.setEarlier();
     await this.durable();
     return outcomes;
@@ -714,11 +714,11 @@ export class Simulation implements Follower {
       const at = Instant.max(to, this.brokerage.state.now);
       this.#executor.execute<'MoveClock'>({ type: 'MoveClock', now: to, since }, at);
     });
-    this.#checkpoints.look();
+    this.#checkpoints.makeIfDue();
     this.#wakeUp.set();
     await this.#noteClock();
     await this.durable();
-    await this.#dealt();
+    await this.#followersApplied();
   }
 
   /**
@@ -746,7 +746,7 @@ export class Simulation implements Follower {
       rows: this.rows,
       release: () => {
         release();
-        this.#checkpoints.look();
+        this.#checkpoints.makeIfDue();
       },
     });
   }
@@ -763,8 +763,8 @@ export class Simulation implements Follower {
   }
 
   /** Resolves when all followers of this market have processed its changes so far. */
-  followersDealt(): Promise<void> {
-    return this.#followers.dealt();
+  followersApplied(): Promise<void> {
+    return this.#followers.applied();
   }
 
   async setSpeed(speed: number): Promise<void> {
@@ -778,7 +778,7 @@ export class Simulation implements Follower {
     this.#noteWakeUp();
     this.#followers.clockChanged();
     await this.#noteClock();
-    await this.#dealt();
+    await this.#followersApplied();
   }
 
   /** Sequence of the last record that is durable and published. */
@@ -911,7 +911,7 @@ export class Simulation implements Follower {
         await this.#followAll();
         await this.#clockAdvance.to(this.now());
       });
-      this.#checkpoints.look();
+      this.#checkpoints.makeIfDue();
       if (this.#records.isInDoubt) await this.durable();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) this.#onError(error);

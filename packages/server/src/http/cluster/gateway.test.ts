@@ -48,7 +48,7 @@ describe('A gateway', () => {
   /** Answers a request on that node. */
   let local: (request: IncomingMessage, response: ServerResponse) => void;
 
-  const losing = async (): Promise<void> => ownership.give([TENANT], undefined);
+  const losing = async (): Promise<void> => ownership.release([TENANT], undefined);
 
   /** Limits of the bodies that the next node forwards. */
   let limits: { readonly bytesPerTenant: number; readonly mostHeld: number };
@@ -74,7 +74,7 @@ describe('A gateway', () => {
     const owning = opened.ownership;
     if (owning === undefined) throw new Error('no cluster');
     await owning.declare([]);
-    await owning.look();
+    await owning.poll();
     const placed = new TenantPlacement(owning, false);
     placed.open({
       enter: () => mayEnter,
@@ -105,7 +105,7 @@ describe('A gateway', () => {
       planOf: (_, path) =>
         path === '/v1/simulations/import' ? 'stream' : { mostBytes: 8 * MIB, lists: new Set() },
       isLive: async (incarnation) => {
-        await owning.look();
+        await owning.poll();
         return owning.nodes.some((one) => one.incarnation === incarnation);
       },
       answerNode: (path, body) => {
@@ -243,7 +243,7 @@ describe('A gateway', () => {
 
   it('drops a forwarded request whose sender has left before the tenant was loaded, so that it does not delay a handover', async () => {
     const { nodeUrl: at, placement: next, ownership: owning } = await open('b');
-    await ownership.give([TENANT], undefined);
+    await ownership.release([TENANT], undefined);
     const [isAsked, isLeft] = [gate(), gate()];
     seen = (response) => {
       response.once('close', isLeft.open);
@@ -271,7 +271,7 @@ describe('A gateway', () => {
   const paths = ['market', 'take', 'status', 'source', 'classes'].map((name) => `/cluster/${name}`);
   const post = (path: string, headers: Record<string, string>, body: Buffer | string): Promise<Response> =>
     fetch(nodeUrl + path, { method: 'POST', headers, body });
-  const message = (body: Buffer | string, more: Partial<NodeRequest> = {}, path = '/cluster/take') =>
+  const message = (body: Buffer | string, more: Partial<NodeRequest> = {}, path = '/cluster/acquire') =>
     signed(
       { kind: 'node', body: { digest: digestOf(Buffer.from(body)) }, ...more },
       { method: 'POST', path },
@@ -297,8 +297,8 @@ describe('A gateway', () => {
       }
     expect(told).toEqual([]);
     const body = '{"tenantIds":["ghost"]}';
-    expect(await (await post('/cluster/take', message(body), body)).json()).toEqual({ isTold: true });
-    expect(told).toEqual([['/cluster/take', body]]);
+    expect(await (await post('/cluster/acquire', message(body), body)).json()).toEqual({ isTold: true });
+    expect(told).toEqual([['/cluster/acquire', body]]);
   });
 
   it('passes no request of a client to the paths between nodes, in no form of its URL, and no header of nodes to its own', async () => {
@@ -307,13 +307,13 @@ describe('A gateway', () => {
     const forms = [
       ...paths,
       '/%63luster/take',
-      '//cluster/take',
-      '/v1/../cluster/take',
-      '/v1/%2e%2e/cluster/take',
-      `//127.0.0.1:${new URL(nodeUrl).port}/cluster/take`,
-      `${nodeUrl}/cluster/take`,
-      '/cluster/take?ticket=t',
-      '/cluster/take;a=b',
+      '//cluster/acquire',
+      '/v1/../cluster/acquire',
+      '/v1/%2e%2e/cluster/acquire',
+      `//127.0.0.1:${new URL(nodeUrl).port}/cluster/acquire`,
+      `${nodeUrl}/cluster/acquire`,
+      '/cluster/acquire?ticket=t',
+      '/cluster/acquire;a=b',
     ];
     const spoofed = Object.entries(message('{}'))
       .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -398,11 +398,11 @@ describe('A gateway', () => {
       expect((await ask({ ...rest, 'x-sandpit-forwarded': forged }, nodeUrl)).status, field).toBe(403);
     }
     expect((await ask(signed({ to: ownership.incarnation + 1 }), nodeUrl)).status).toBe(421);
-    expect((await post('/cluster/take', message('{"a":1}'), '{"a":2}')).status).toBe(403);
+    expect((await post('/cluster/acquire', message('{"a":1}'), '{"a":2}')).status).toBe(403);
     // A message of a node is no request of a client, and the reverse.
     expect((await post('/v1/orders', message('{}', {}, '/v1/orders'), '{}')).status).toBe(200);
     expect(told.splice(0)).toEqual([['/v1/orders', '{}']]);
-    expect((await post('/cluster/take', message('{}', { kind: 'client' }), '{}')).status).toBe(204);
+    expect((await post('/cluster/acquire', message('{}', { kind: 'client' }), '{}')).status).toBe(204);
     expect(told).toEqual([]);
   });
 
@@ -417,14 +417,14 @@ describe('A gateway', () => {
       `GET /v1/orders HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${linesOf(signed({}, { key }))}\r\n`,
     );
     expect(removed).toMatch(/^HTTP\/1.1 421 .*x-sandpit-not-owner: 1.*removed from the cluster/is);
-    const message = signedHeaders(key, 'GET', '/cluster/take', {
+    const message = signedHeaders(key, 'GET', '/cluster/acquire', {
       kind: 'node',
       to: ownership.incarnation,
       tenantId: '',
       client: '',
       body: { digest: digestOf(undefined) },
     });
-    expect((await fetch(`${nodeUrl}/cluster/take`, { headers: message })).status).toBe(421);
+    expect((await fetch(`${nodeUrl}/cluster/acquire`, { headers: message })).status).toBe(421);
     expect(told).toEqual([]);
     const socket = await answerTo(
       nodeUrl,
@@ -435,11 +435,11 @@ describe('A gateway', () => {
 
   it('reads at most 1 MiB of a message, none of an unsigned body, and no message in frames', async () => {
     const longest = Buffer.alloc(1_048_576, 0x20);
-    expect((await post('/cluster/take', message(longest), longest)).status).toBe(200);
+    expect((await post('/cluster/acquire', message(longest), longest)).status).toBe(200);
     expect(told.splice(0)[0]?.[1]).toHaveLength(1_048_576);
     const longer = Buffer.alloc(1_048_577, 0x20);
     const head = (headers: Readonly<Record<string, string>>, framing: string): string =>
-      `POST /cluster/take HTTP/1.1\r\nhost: a\r\n${linesOf(headers)}${framing}\r\n\r\n`;
+      `POST /cluster/acquire HTTP/1.1\r\nhost: a\r\n${linesOf(headers)}${framing}\r\n\r\n`;
     expect(await answerTo(nodeUrl, head(message(longer), 'content-length: 400000000'))).toMatch(
       /^HTTP\/1.1 413 /,
     );
@@ -462,7 +462,7 @@ describe('A gateway', () => {
       const isClosed = gate();
       seen = (response) => response.once('close', isClosed.open);
       socket.write(
-        `POST /cluster/take HTTP/1.1\r\nhost: a\r\n${linesOf(headers)}content-length: ${body.length}\r\n\r\n{"ten`,
+        `POST /cluster/acquire HTTP/1.1\r\nhost: a\r\n${linesOf(headers)}content-length: ${body.length}\r\n\r\n{"ten`,
       );
       socket.end();
       socket.resume();
@@ -476,7 +476,7 @@ describe('A gateway', () => {
     listening = { headersTimeout: 300, connectionsCheckingInterval: 50 };
     const { nodeUrl: at } = await open('b');
     const silent = Array.from({ length: 200 }, () =>
-      answerTo(at, 'POST /cluster/take HTTP/1.1\r\nhost: a\r\nx-drip: '),
+      answerTo(at, 'POST /cluster/acquire HTTP/1.1\r\nhost: a\r\nx-drip: '),
     );
     expect((await ask(signed(), at)).status).toBe(421);
     for (const answer of await Promise.all(silent)) expect(answer).toMatch(/^HTTP\/1.1 408 /);
@@ -706,7 +706,7 @@ describe('A gateway', () => {
       /^HTTP\/1.1 403 /,
     );
     expect(await answerTo(nodeUrl, upgrade(path, signed({}, { path }), 'h2c'))).toMatch(/^HTTP\/1.1 403 /);
-    expect(await answerTo(nodeUrl, 'CONNECT /cluster/take HTTP/1.1\r\nhost: a\r\n\r\n')).toBe('');
+    expect(await answerTo(nodeUrl, 'CONNECT /cluster/acquire HTTP/1.1\r\nhost: a\r\n\r\n')).toBe('');
   });
 });
 

@@ -7,7 +7,7 @@ import type { Access } from '../../access/access.js';
 import type { KeyGrants } from '../dialects/key-grants.js';
 import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
-import type { Residents } from '../../cluster/tenant-placement.js';
+import type { LocalTenants } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Evaluations } from '../../evaluations/evaluations.js';
 import type { Invitations } from '../../invitations/invitations.js';
@@ -51,7 +51,7 @@ export interface ClusterSettings {
   readonly listener: Pick<NodeListener, 'attach' | 'port'>;
 }
 
-export interface ClusterDoor extends ClusterSettings {
+export interface ClusterDeps extends ClusterSettings {
   readonly dialects: readonly Dialect[];
   readonly cluster: Cluster;
   readonly ownership: Ownership;
@@ -75,10 +75,10 @@ export interface ClusterDoor extends ClusterSettings {
 }
 
 /** Installs the gateway of a cluster in a server. Returns the handlers of acquired and lost tenants. */
-export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
-  const { cluster, ownership, nodeId, secret, listener, nodeWork, note } = door;
-  followRegistry(door);
-  const askers = askersOf(door);
+export function joinCluster(app: FastifyInstance, deps: ClusterDeps): LocalTenants {
+  const { cluster, ownership, nodeId, secret, listener, nodeWork, note } = deps;
+  followRegistry(deps);
+  const askers = askersOf(deps);
   const gateway = new Gateway({
     nodeId,
     key: keyOfNodes(secret, ownership),
@@ -86,7 +86,7 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     askers,
     bodies: app.bodies,
     planOf: (method, path) => {
-      const route = door.methods.routeOf(method, path);
+      const route = deps.methods.routeOf(method, path);
       return takesLines(route?.operation) ? 'stream' : route && (route.body ?? PLAIN_BODY);
     },
     isLive: livenessOf(ownership),
@@ -114,13 +114,13 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     });
     done();
   });
-  door.sockets.passOn = gateway.passOn;
-  door.sockets.refresh = () => askers.refresh();
+  deps.sockets.passOn = gateway.passOn;
+  deps.sockets.refresh = () => askers.refresh();
   app.addHook('preClose', (done) => {
     gateway.close();
     done();
   });
-  return residentsOf(door);
+  return localTenantsOf(deps);
 }
 
 /** Knows the incarnations that are not removed. One that is not known yet may have begun a moment ago. */
@@ -131,7 +131,7 @@ function livenessOf(ownership: Ownership): (incarnation: number) => Promise<bool
   return async (incarnation) => {
     if (isKnown(incarnation)) return true;
     await (reading ??= ownership
-      .look()
+      .poll()
       .catch(() => undefined)
       .finally(() => (reading = undefined)));
     return isKnown(incarnation);
@@ -148,10 +148,10 @@ function followRegistry({
   competitions,
   evaluations,
   invitations,
-}: ClusterDoor): void {
-  ownership.onRegistryNews((news) => {
+}: ClusterDeps): void {
+  ownership.onRegistryChanges((changes) => {
     let isOfAccess = false;
-    for (const { kind, name } of news) {
+    for (const { kind, name } of changes) {
       isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
       // Records of the market that this node follows are lost.
       if (name === MARKET_TAGS) simulations.directory.dropLost(MARKET);
@@ -175,7 +175,7 @@ function askersOf({
   evaluations,
   store,
   cluster,
-}: ClusterDoor): Askers {
+}: ClusterDeps): Askers {
   let begunAt = -Infinity;
   let next: Promise<void> | undefined;
   /** Reads changes of other nodes that were made before the call. Calls share the next read. */
@@ -219,19 +219,20 @@ function askersOf({
       if (route === undefined) return isRead(method) ? 'reads' : 'refused';
       return effectWithoutData(principal, route.operation);
     },
-    organizer: (id: string) => known(() => competitions.organizerOf(id) ?? evaluations.directory.ownerOf(id)),
+    organizer: (id: string) =>
+      known(() => competitions.directory.byId.get(id)?.note.organizer ?? evaluations.directory.ownerOf(id)),
     refresh,
   };
 }
 
-function residentsOf({
+function localTenantsOf({
   simulations,
   competitions,
   evaluations,
   invitations,
   webhooks,
   streams,
-}: ClusterDoor): Residents {
+}: ClusterDeps): LocalTenants {
   return {
     enter: async (tenantId) => {
       if (tenantId === MARKET_TENANT) return simulations.lead.acquire();

@@ -1,10 +1,10 @@
-/** Admission at the door of a dialect: its credential, its rate limit, its simulation. */
+/** Admission to a dialect: its credential, its rate limit, its simulation. */
 import {
   type Book,
   type Credential,
   type Desk,
   type Dialect,
-  DoorRefused,
+  DialectRefused,
   Refused,
 } from '@sandpit/dialect-port';
 import type { Scope } from '@sandpit/protocol';
@@ -69,13 +69,13 @@ export class Entry {
 
   /** Admits a request, or throws the reason for its refusal. */
   async admit(request: FastifyRequest, credential: Credential | undefined): Promise<Admitted> {
-    if (this.#deps.isDraining()) throw new DoorRefused(BUSY);
+    if (this.#deps.isDraining()) throw new DialectRefused(BUSY);
     const known = await this.known(credential);
     const limit = this.#deps.settings.rateLimitDefault;
     if (known === undefined) {
       const { name } = this.#dialect;
       this.#take(request, this.#limits.ofAddress(name, networkOf(addressOf(request)), limit));
-      throw new DoorRefused({ kind: 'UNAUTHORIZED' });
+      throw new DialectRefused({ kind: 'UNAUTHORIZED' });
     }
     this.#take(request, this.#limits.ofTenant(routeOf(request), countedAs(known.principal), limit));
     this.#deps.onAdmitted(known.principal);
@@ -84,7 +84,7 @@ export class Entry {
 
   /** Counts a request to an open route against the limit of its address. */
   admitAnyone(request: FastifyRequest): void {
-    if (this.#deps.isDraining()) throw new DoorRefused(BUSY);
+    if (this.#deps.isDraining()) throw new DialectRefused(BUSY);
     const { name } = this.#dialect;
     const limit = this.#deps.settings.rateLimitDefault;
     this.#take(request, this.#limits.ofAddress(`${name} open`, networkOf(addressOf(request)), limit));
@@ -121,10 +121,10 @@ export class Entry {
       there ??
       (await simulations.directory.find(simulationId, tenantId)) ??
       (isMain && pair === undefined ? await emptyMain(simulations, tenantId) : undefined);
-    if (simulation === undefined) throw new DoorRefused({ kind: 'UNAUTHORIZED' });
-    if (simulation.isOutOfService) throw new DoorRefused(BUSY);
+    if (simulation === undefined) throw new DialectRefused({ kind: 'UNAUTHORIZED' });
+    if (simulation.isOutOfService) throw new DialectRefused(BUSY);
     if (pair !== undefined && ownPortfolio(simulation.brokerage, pair.portfolioId) === undefined)
-      throw new DoorRefused({ kind: 'CLOSED' });
+      throw new DialectRefused({ kind: 'CLOSED' });
     return { ...known, dialect: this.#dialect, simulation };
   }
 
@@ -156,7 +156,7 @@ export class Entry {
       resetSeconds,
       nowMs: this.#deps.clockMs(),
     });
-    if (!isAllowed) throw new DoorRefused({ kind: 'RATE_LIMITED', retryAfter: resetSeconds });
+    if (!isAllowed) throw new DialectRefused({ kind: 'RATE_LIMITED', retryAfter: resetSeconds });
   }
 }
 
@@ -164,7 +164,7 @@ export class Entry {
 const emptyMain = async (simulations: Simulations, tenantId: string): Promise<Simulation | undefined> =>
   simulations.market.isReplica ? simulations.creation.keepMain(tenantId) : simulations.market;
 
-/** Tokens without the scope `read` see nothing at a dialect's door. */
+/** Tokens without the scope `read` see nothing in a dialect. */
 const readable = (principal: Principal | undefined): Known | undefined =>
   principal?.scopes.has('read') === true ? { principal, pair: undefined } : undefined;
 

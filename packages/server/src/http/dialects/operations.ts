@@ -16,7 +16,7 @@ import { isMadeBy, scopeRefusal } from '../admission.js';
 import { Answer, refuse } from '../answer.js';
 import { levelRefusal } from '../agents/levels.js';
 import type { Principal } from '../auth.js';
-import { competitionRefusal, type Places } from '../competition-doors.js';
+import { competitionRefusal, type Places } from '../competition-refusals.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import type { Idempotency } from '../idempotency.js';
@@ -27,7 +27,7 @@ export interface Caller {
   readonly simulation: Simulation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** At the door of a dialect: counts the operations of the request that its `Idempotency-Key` is for. */
+  /** Counts the operations of the request that its `Idempotency-Key` is for. */
   readonly keyed?: { count: number };
 }
 

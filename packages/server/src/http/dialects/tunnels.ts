@@ -12,7 +12,7 @@ import { countedAs } from '../auth.js';
 import { RateLimits } from '../rate-limit.js';
 import type { EntryDeps } from './entry.js';
 import type { Placement } from './ports.js';
-import { DoorVisit, type VisitDeps } from './visits.js';
+import { DialectVisit, type VisitDeps } from './visits.js';
 import type { PendingLogin } from './sockets.js';
 
 /** The path of tunnels behind a dialect's prefix. */
@@ -61,7 +61,7 @@ const WHY: Readonly<Record<SocketEnd, string>> = {
 export function tunnelsOf(dialect: Dialect, listener: NonNullable<Dialect['listener']>, deps: TunnelDeps) {
   const limits = new RateLimits();
   return (pending: PendingLogin): void => {
-    const visit = new DoorVisit(pending, deps);
+    const visit = new DialectVisit(pending, deps);
     const fail = (error: string, code = 1008): void => {
       visit.tell(JSON.stringify({ error }));
       visit.close(code, error);

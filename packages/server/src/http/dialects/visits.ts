@@ -4,7 +4,7 @@ import {
   type Credential,
   type Desk,
   type Dialect,
-  DoorRefused,
+  DialectRefused,
   type Head,
   Refused,
   type SocketEnd,
@@ -41,7 +41,7 @@ export interface VisitDeps {
   readonly sockets: Pick<Sockets, 'passOn' | 'refresh'>;
 }
 
-export class DoorVisit implements Visit {
+export class DialectVisit implements Visit {
   readonly head: Head;
   readonly #pending: PendingLogin;
   readonly #deps: VisitDeps;
@@ -157,7 +157,7 @@ class Login implements PrincipalLogin {
       return entry.isGood(admitted) || this.#fail('unauthorized');
     } catch (error) {
       const isFinal =
-        error instanceof Refused || (error instanceof DoorRefused && error.refusal.kind !== 'UNAVAILABLE');
+        error instanceof Refused || (error instanceof DialectRefused && error.refusal.kind !== 'UNAVAILABLE');
       return this.#fail(isFinal ? 'unauthorized' : 'unavailable');
     }
   }

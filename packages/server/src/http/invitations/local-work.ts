@@ -202,7 +202,7 @@ export class LocalMemberWork implements MemberWork {
     const worth = await unlessUnavailable(() =>
       entry === undefined
         ? this.#performance(simulation, portfolioId)
-        : competitions.figuresOf(entry.competitionId, entry.entryId),
+        : competitions.results.figuresOf(entry.competitionId, entry.entryId),
     );
     return { ...worth, ...orders, ...seen };
   }

@@ -14,7 +14,7 @@ import { MAIN, MARKET, mainOf } from '../../engine/values/cell-names.js';
 import { isMadeBy } from '../admission.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';
-import { notOverYet, type Places } from '../competition-doors.js';
+import { notOverYet, type Places } from '../competition-refusals.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';

@@ -1,7 +1,9 @@
 import type { CompetitionBody } from '@sandpit/protocol';
 import type { CompetitionRefused as Refused } from '../../competitions/errors.js';
 import { CompetitionRefused } from '../../competitions/errors.js';
-import type { Competitions, KeptCompetition, Status, Viewer } from '../../competitions/competitions.js';
+import type { Competitions } from '../../competitions/competitions.js';
+import type { Viewer } from '../../competitions/directory.js';
+import type { KeptCompetition, Status } from '../../competitions/kept-competition.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { NotRecorded } from '../../engine/directory/creation.js';
 import { NoLiveSource } from '../../engine/directory/shared-dependencies.js';
@@ -65,13 +67,13 @@ export function competitionHandlers(
 
   /** A competition as the caller sees it. */
   const shown = async (kept: KeptCompetition, principal: Principal | undefined) => {
-    const status = await competitions.statusOf(kept);
+    const status = await competitions.lifecycle.statusOf(kept);
     const isOrganizer = principal?.tenantId === kept.note.organizer && principal.isEntry !== true;
     if (kept.note.result !== undefined || kept.note.isCanceled === true) {
       const { at } = kept.note.result ?? {};
       return competitionOf(kept, status, { isOrganizer, now: at as undefined, isPaused: false });
     }
-    return competitionOf(kept, status, { isOrganizer, ...(await competitions.stateOf(kept)) });
+    return competitionOf(kept, status, { isOrganizer, ...(await competitions.lifecycle.stateOf(kept)) });
   };
 
   const mayPublish = (body: { readonly visibility?: string }, principal: Principal): boolean =>
@@ -86,7 +88,7 @@ export function competitionHandlers(
         if (inUse !== undefined) return inUse;
         const wanted = settingsOf(body, clockMs(), brokers);
         if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
-        const kept = await competitions.create(
+        const kept = await competitions.creation.create(
           principal,
           wanted as Exclude<typeof wanted, readonly string[]>,
           body,
@@ -96,10 +98,10 @@ export function competitionHandlers(
 
     listCompetitions: ({ principal, query }) =>
       refusing(async () => {
-        const all = competitions.list(viewerOf(principal));
+        const all = competitions.directory.list(viewerOf(principal));
         const found: KeptCompetition[] = [];
         for (const kept of all)
-          if (query.status === undefined || (await competitions.statusOf(kept)) === query.status)
+          if (query.status === undefined || (await competitions.lifecycle.statusOf(kept)) === query.status)
             found.push(kept);
         const page = pageOfAll(
           found,
@@ -112,17 +114,20 @@ export function competitionHandlers(
       }),
 
     getCompetition: ({ principal, params }) =>
-      refusing(() => shown(competitions.find(params.competitionId, viewerOf(principal)), principal)),
+      refusing(() =>
+        shown(competitions.directory.find(params.competitionId, viewerOf(principal)), principal),
+      ),
 
     getOwnEntry: ({ principal }) =>
       refusing(async () => {
-        const own = principal.isEntry === true ? competitions.entryIn(principal.simulationId) : undefined;
+        const own =
+          principal.isEntry === true ? competitions.directory.entryIn(principal.simulationId) : undefined;
         if (own === undefined) return NOT_AN_ENTRY;
         const { kept, entry } = own;
         const [competition, board, removal] = await Promise.all([
           shown(kept, principal),
-          competitions.board(kept),
-          competitions.removalOf(kept, entry),
+          competitions.results.board(kept),
+          competitions.entries.removalOf(kept, entry),
         ]);
         const row = board.rows.find(({ entryId }) => entryId === entry.id);
         return {
@@ -134,64 +139,66 @@ export function competitionHandlers(
 
     updateCompetition: ({ principal, params, body }) =>
       refusing(async () => {
-        const kept = competitions.own(params.competitionId, principal.tenantId);
+        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
         if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
         const whole = edited(kept.note.shown as CompetitionBody, body);
         const inUse = recordings.creationRefusal(principal.tenantId, whole.market);
         if (inUse !== undefined) return inUse;
         const wanted = settingsOf(whole, clockMs(), brokers);
         if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
-        await competitions.update(kept, wanted as Exclude<typeof wanted, readonly string[]>, whole);
+        await competitions.creation.update(kept, wanted as Exclude<typeof wanted, readonly string[]>, whole);
         return shown(kept, principal);
       }),
 
     cancelCompetition: ({ principal, params: { competitionId } }) =>
       refusing(async () => {
-        const isGone = await competitions.cancel(competitions.own(competitionId, principal.tenantId));
+        const isGone = await competitions.lifecycle.cancel(
+          competitions.directory.own(competitionId, principal.tenantId),
+        );
         return { competitionId, message: isGone ? 'Competition deleted' : 'Competition canceled' };
       }),
 
     startCompetition: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.own(params.competitionId, principal.tenantId);
-        await competitions.startTrading(kept);
+        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
+        await competitions.lifecycle.startTrading(kept);
         return shown(kept, principal);
       }),
 
     pauseCompetition: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.own(params.competitionId, principal.tenantId);
-        await competitions.pause(kept);
+        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
+        await competitions.lifecycle.pause(kept);
         return shown(kept, principal);
       }),
 
     finishCompetition: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.own(params.competitionId, principal.tenantId);
-        await competitions.finish(kept);
+        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
+        await competitions.lifecycle.finish(kept);
         return shown(kept, principal);
       }),
 
     enterCompetition: ({ principal, params, body }) =>
       refusing(async () => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
-        const kept = competitions.joinable(params.competitionId);
-        const entry = await competitions.enter(kept, principal.tenantId, body);
+        const kept = competitions.directory.existing(params.competitionId);
+        const entry = await competitions.entries.enter(kept, principal.tenantId, body);
         streams.endRefused((caller) => recordings.tokenRefusal(caller) !== undefined);
         return entryOf(entry, undefined);
       }),
 
     listEntries: ({ principal, params, query }) =>
       refusing(async () => {
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
         const page = pageOfAll(
-          competitions.entriesOf(kept, principal.tenantId),
+          competitions.entries.list(kept, principal.tenantId),
           query,
           ({ id }) => id,
           (entry) => entry,
         );
         const data = await Promise.all(
-          page.data.map(async (entry) => entryOf(entry, await competitions.removalOf(kept, entry))),
+          page.data.map(async (entry) => entryOf(entry, await competitions.entries.removalOf(kept, entry))),
         );
         return pageShown(page, data);
       }),
@@ -199,8 +206,8 @@ export function competitionHandlers(
     createEntryToken: ({ principal, params }) =>
       refusing(() => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
-        const { id, portfolioId, simulationId, tenantId } = competitions.entryOf(
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        const { id, portfolioId, simulationId, tenantId } = competitions.entries.find(
           kept,
           params.entryId,
           principal.tenantId,
@@ -218,48 +225,48 @@ export function competitionHandlers(
 
     disqualifyEntry: ({ principal, params, body }) =>
       refusing(async () => {
-        const kept = competitions.own(params.competitionId, principal.tenantId);
-        const entry = competitions.entryOf(kept, params.entryId, principal.tenantId);
-        await competitions.removeEntry(kept, entry, body);
-        return entryOf(entry, await competitions.removalOf(kept, entry));
+        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
+        const entry = competitions.entries.find(kept, params.entryId, principal.tenantId);
+        await competitions.entries.remove(kept, entry, body);
+        return entryOf(entry, await competitions.entries.removalOf(kept, entry));
       }),
 
     withdrawEntry: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
-        const entry = competitions.entryOf(kept, params.entryId, principal.tenantId);
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        const entry = competitions.entries.find(kept, params.entryId, principal.tenantId);
         if (entry.tenantId !== principal.tenantId) return NOT_FOUND;
-        await competitions.removeEntry(kept, entry, { status: 'WITHDRAWN' });
-        return entryOf(entry, (await competitions.removalOf(kept, entry)) ?? { status: 'WITHDRAWN' });
+        await competitions.entries.remove(kept, entry, { status: 'WITHDRAWN' });
+        return entryOf(entry, (await competitions.entries.removalOf(kept, entry)) ?? { status: 'WITHDRAWN' });
       }),
 
     getLeaderboard: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
-        const status = await competitions.statusOf(kept);
-        return leaderboardOf(kept, status, await competitions.board(kept));
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        const status = await competitions.lifecycle.statusOf(kept);
+        return leaderboardOf(kept, status, await competitions.results.board(kept));
       }),
 
     getLeaderboardCurves: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
-        await competitions.statusOf(kept);
-        return curvesOf(kept, await competitions.board(kept));
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        await competitions.lifecycle.statusOf(kept);
+        return curvesOf(kept, await competitions.results.board(kept));
       }),
 
     async exportCompetition(call) {
       const { competitionId } = call.params;
       const pieces = await refusing(() =>
-        competitions.export(competitions.own(competitionId, call.principal.tenantId)),
+        competitions.results.export(competitions.directory.own(competitionId, call.principal.tenantId)),
       );
       return pieces instanceof Answer ? pieces : sendPieces(call, pieces);
     },
 
     async streamLeaderboard({ principal, params, request, reply }) {
       const opened = await refusing(async () => {
-        const kept = competitions.find(params.competitionId, viewerOf(principal));
-        const status = await competitions.statusOf(kept);
-        return { kept, status, board: await competitions.board(kept) };
+        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        const status = await competitions.lifecycle.statusOf(kept);
+        return { kept, status, board: await competitions.results.board(kept) };
       });
       if (opened instanceof Answer) return opened;
       const { kept } = opened;
@@ -283,7 +290,7 @@ export function competitionHandlers(
           connection.finish();
           return presentId;
         }
-        const stop = competitions.follow(kept, (board, status) => {
+        const stop = competitions.results.follow(kept, (board, status) => {
           const bytes = tell(board, status);
           if (isLast(status)) connection.finish();
           return bytes;
@@ -385,7 +392,7 @@ export function competitionIssuer(
   };
   /** For an entry, in the name of the organizer, whose simulation it is. */
   const forEntry = (principal: Principal, competitionId: string, simulationId: string) => {
-    const { organizer, tier } = competitions.termsOf(competitionId);
+    const { organizer, tier } = competitions.directory.existing(competitionId).note;
     const scope = [...principal.scopes].filter((one) => one === 'trade' || one === 'read').join(' ');
     return issue(principal, { tenantId: organizer, tier, scope, simulationId, isEntry: true });
   };

@@ -175,7 +175,7 @@ const figureHandlers = ({ store }: HttpDeps, { directory, journal }: Evaluations
 
     getEvaluationLeaderboard: ({ principal, params, query }) =>
       refusing(() => {
-        // The token of a cell sees nothing here; the doors refuse it.
+        // The token of a cell sees nothing here; admission refuses it.
         const kept = directory.find(params.evaluationId, principal?.tenantId);
         const { figures, resultHash } = viewOf(kept);
         const page = pageOfAll(figures.ranks, query, ({ entrant }) => entrant, withInterval);

@@ -155,7 +155,7 @@ export function invitationHandlers(
           return refuse(400, ['expiresAt must be in the future']);
         const { competitionId, portfolio, simulation, fixture } = terms;
         if (competitionId !== undefined)
-          await competitions.refuseOver(competitions.own(competitionId, tenantId));
+          await competitions.lifecycle.refuseOver(competitions.directory.own(competitionId, tenantId));
         const isTried = portfolio !== undefined || simulation !== undefined || fixture !== undefined;
         const refusal = isTried ? await work.refusalOf(tenantId, terms) : undefined;
         return refusal ?? shown(await invitations.create(tenantId, terms), request);
@@ -331,7 +331,7 @@ interface MemberCall {
 function grantOf({ tenantId, tier, simulationId, entry }: MemberNote, competitions: Competitions) {
   const where = simulationId === undefined ? {} : { simulationId };
   if (entry === undefined) return { tenantId, tier, ...where };
-  const terms = competitions.termsOf(entry.competitionId);
+  const terms = competitions.directory.existing(entry.competitionId).note;
   return { tenantId: terms.organizer, tier: terms.tier, ...where, isEntry: true as const };
 }
 

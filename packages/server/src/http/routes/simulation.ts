@@ -207,7 +207,7 @@ async function advanceToNext(
     step.commit();
   }
   await step.durable();
-  await market.followersDealt();
+  await market.followersApplied();
 }
 
 /** Redirects a request to the market that its simulation follows. */

@@ -20,7 +20,7 @@ import { NoSuchPoint } from '../../engine/forks/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/forks/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
-import { notOverYet, type Places } from '../competition-doors.js';
+import { notOverYet, type Places } from '../competition-refusals.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { beginStream, hasBody, writeToStream } from '../reply.js';
@@ -73,7 +73,7 @@ export function simulationsHandlers(
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
-  competitions: Pick<Competitions, 'entryIn'>,
+  competitions: Pick<Competitions, 'directory'>,
 ): SimulationsHandlers {
   /** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
   const stillRunning = (simulationId: string): Answer | undefined => {
@@ -136,7 +136,7 @@ export function simulationsHandlers(
       const { simulationId } = params;
       const { tenantId } = principal;
       // The name of an entry may have been erased since.
-      const name = competitions.entryIn(simulationId)?.entry.displayName;
+      const name = competitions.directory.entryIn(simulationId)?.entry.displayName;
       const look = (): SimulationInfo | undefined => {
         const info = seenBy(principal, simulations.entries.info(simulationId, tenantId));
         return info && name !== undefined ? { ...info, config: { ...info.config, name } } : info;

@@ -22,7 +22,7 @@ import {
 } from '../answer.js';
 import type { Principal } from '../auth.js';
 import type { Handlers } from '../call.js';
-import { NOT_FOR_ENTRIES } from '../competition-doors.js';
+import { NOT_FOR_ENTRIES } from '../competition-refusals.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import { advanceTo, type ClockGoal, goalOf } from '../clock-goals.js';
 import { keptOf, symbolIn } from '../listed.js';
@@ -259,7 +259,7 @@ async function durable(simulation: Simulation, step: Step, body: StepBody): Prom
   const now = simulation.now();
   if (body.quotes !== undefined && body.quotes.length > 0 && step.recordCount > 0)
     simulation.feed.record(body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar)));
-  await simulation.followersDealt();
+  await simulation.followersApplied();
 }
 
 const commandsOf = ({ orders, cancels }: Plan): readonly Command[] => [

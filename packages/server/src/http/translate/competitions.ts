@@ -9,7 +9,7 @@ import type {
   LeaderboardCurves,
   UpdateCompetitionBody,
 } from '@sandpit/protocol';
-import type { KeptCompetition, Status } from '../../competitions/competitions.js';
+import type { KeptCompetition, Status } from '../../competitions/kept-competition.js';
 import type { CompetitionSettings, EntryNote, MaskedCompetition } from '../../competitions/notes.js';
 import type { MaskParts } from '../../engine/configuration/simulation-config.js';
 import type { Regime } from '../../feeds/regime.js';

@@ -41,16 +41,16 @@ it('Checkpoints of a tenant that leaves the node while the next one is made are 
     cluster: { url: 'http://a', version: '1', facts: {} },
   });
   try {
-    await store.ownership?.take([TENANT]);
+    await store.ownership?.acquire([TENANT]);
     const { main } = await startSimulations({}, store);
     await openTestPortfolio(main);
     await main.durable();
     expect(await store.checkpoints.make(mainOf(TENANT))).toBe(1);
     const made = store.checkpoints.make(mainOf(TENANT));
     await turn();
-    await store.ownership?.give([TENANT], undefined);
+    await store.ownership?.release([TENANT], undefined);
     await made;
-    await store.ownership?.take([TENANT]);
+    await store.ownership?.acquire([TENANT]);
     expect((await store.checkpoints.load(mainOf(TENANT)))?.seq).toBe(1);
   } finally {
     await store.close();

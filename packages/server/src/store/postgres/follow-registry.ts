@@ -1,5 +1,5 @@
 import { DamagedJournal } from '../journal.js';
-import type { RegistryNews } from '../ownership.js';
+import type { RegistryChange } from '../ownership.js';
 import type { QuestionConnection } from './question-connection.js';
 import type { Entry, RegistryState } from './registry-state.js';
 
@@ -14,7 +14,7 @@ interface RegistryRow extends Entry {
 export async function followRegistry(
   database: QuestionConnection,
   state: RegistryState,
-  onNews: (news: readonly RegistryNews[]) => void = () => undefined,
+  onChanges: (changes: readonly RegistryChange[]) => void = () => undefined,
 ): Promise<string> {
   // One statement sees one state of both tables.
   const rows = await database.ask<Partial<RegistryRow> & Pick<RegistryRow, 'version' | 'digest'>>(
@@ -28,14 +28,14 @@ export async function followRegistry(
   const version = Number(head.version);
   // Local changes made in the meantime are newer.
   if (version <= state.version) return head.digest;
-  const news: RegistryNews[] = [];
+  const changes: RegistryChange[] = [];
   for (const { kind, name, value } of rows) {
     if (typeof kind !== 'string' || typeof name !== 'string') continue;
     const before = state.get(kind, name);
     state.apply({ kind, name, value: value ?? null });
-    if (before !== (value ?? undefined)) news.push({ kind, name });
+    if (before !== (value ?? undefined)) changes.push({ kind, name });
   }
   state.version = version;
-  if (news.length > 0) onNews(news);
+  if (changes.length > 0) onChanges(changes);
   return head.digest;
 }

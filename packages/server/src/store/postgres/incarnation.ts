@@ -157,7 +157,7 @@ export class Incarnation {
    * Removes the others whose counters have not changed for `SILENCE_MS` of this machine's monotonic clock. Returns those that are alive, or
    * not known to be dead, oldest first, including this one unless it is removed.
    */
-  async look(): Promise<readonly LiveIncarnation[]> {
+  async poll(): Promise<readonly LiveIncarnation[]> {
     const rows = await this.#database.ask<Omit<LiveIncarnation, 'id'> & { id: string }>(
       'SELECT id, counter, node, url, version, facts, unfit FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
@@ -216,7 +216,7 @@ export class Incarnation {
    */
   async alone(isConcerned: (other: LiveIncarnation) => boolean = () => true): Promise<void> {
     const others = async (): Promise<readonly LiveIncarnation[]> =>
-      (await this.look()).filter((one) => one.id !== this.id && isConcerned(one));
+      (await this.poll()).filter((one) => one.id !== this.id && isConcerned(one));
     for (let before = await others(); before.length > 0;) {
       await new Promise((resolve) => setTimeout(resolve, RENEW_MS / 2));
       const now = await others();

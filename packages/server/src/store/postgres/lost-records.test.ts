@@ -52,7 +52,7 @@ describe('A PostgreSQL database restored from an older copy', () => {
   }
 
   async function withCells(node: Node): Promise<void> {
-    await node.ownership?.take([TENANT]);
+    await node.ownership?.acquire([TENANT]);
     for (const id of [CELL, OTHER])
       await node.registry.createSimulation({ id, tenantId: TENANT, config: '{}', createdAt: START });
   }
@@ -88,12 +88,12 @@ describe('A PostgreSQL database restored from an older copy', () => {
     );
     await recovered(a);
     await append(a, OTHER, 2, 2);
-    await expect(a.takeCell?.(CELL)).rejects.toThrow(RecordsMissing);
+    await expect(a.acquireCell?.(CELL)).rejects.toThrow(RecordsMissing);
     await close(a);
 
     const b = await open('b');
-    await b.ownership?.take([TENANT]);
-    await expect(b.takeCell?.(CELL)).rejects.toThrow(
+    await b.ownership?.acquire([TENANT]);
+    await expect(b.acquireCell?.(CELL)).rejects.toThrow(
       'The simulation is out of service: the database lacks 2 records that were acknowledged',
     );
     await withLosses(url, async (losses) => {
@@ -103,7 +103,7 @@ describe('A PostgreSQL database restored from an older copy', () => {
       expect(await losses.accept(CELL)).toMatchObject({ id: CELL, missing: 2, sequence: 3 });
       expect(await losses.accept(CELL)).toBeUndefined();
     });
-    await b.takeCell?.(CELL);
+    await b.acquireCell?.(CELL);
     await append(b, CELL, 4, 4);
     expect((await allOf(b.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect(JSON.parse(b.registry.setting(settingsOf(CELL) + EVENT_TAGS) ?? '')).toEqual([
@@ -113,8 +113,8 @@ describe('A PostgreSQL database restored from an older copy', () => {
 
     // The memory of node a is older than the accepted loss.
     const again = await open('a');
-    await again.ownership?.take([TENANT]);
-    await again.takeCell?.(CELL);
+    await again.ownership?.acquire([TENANT]);
+    await again.acquireCell?.(CELL);
     expect(again.journal.lastSeq(CELL)).toBe(4);
   });
 
@@ -130,7 +130,7 @@ describe('A PostgreSQL database restored from an older copy', () => {
     // In the copy the node is alive, and would have to be silent for five seconds.
     await execute(url, 'UPDATE incarnation SET struck_out = true');
     const stranger = await open('b');
-    await stranger.ownership?.take([TENANT]);
+    await stranger.ownership?.acquire([TENANT]);
     await append(stranger, CELL, 2, 4);
     const again = await open('a');
     expect(again.notes.join('\n')).toContain(`${CELL} is out of service`);

@@ -14,20 +14,20 @@ export class PostgresJournal implements Journal {
   readonly #blocks: BlockReader;
   readonly #database: QuestionConnection;
   readonly #registered: Pick<RegistryState, 'cells'>;
-  readonly #takeCell: (simulationId: string) => Promise<void>;
+  readonly #acquireCell: (simulationId: string) => Promise<void>;
   readonly #onDiverged: (simulationId: string) => void;
 
-  /** `takeCell`: acquires a lost cell again. `onDiverged`: the state of a simulation in memory does not continue its journal. */
+  /** `acquireCell`: acquires a lost cell again. `onDiverged`: the state of a simulation in memory does not continue its journal. */
   constructor(
     queue: CommitQueue,
     cells: ReadonlyMap<string, Cell>,
     blocks: BlockReader,
     database: QuestionConnection,
     registered: Pick<RegistryState, 'cells'>,
-    takeCell: (simulationId: string) => Promise<void>,
+    acquireCell: (simulationId: string) => Promise<void>,
     onDiverged: (simulationId: string) => void,
   ) {
-    this.#takeCell = takeCell;
+    this.#acquireCell = acquireCell;
     this.#registered = registered;
     this.#onDiverged = onDiverged;
     this.#queue = queue;
@@ -103,7 +103,7 @@ export class PostgresJournal implements Journal {
     const main = `${of.simulationId}/${of.tenantId}`;
     const registered = cells.get(of.simulationId) ?? cells.get(main);
     if (registered === undefined || registered.deletedAt !== undefined) return undefined;
-    await this.#takeCell(registered.id);
+    await this.#acquireCell(registered.id);
     return this.#cellOf(of);
   }
 

@@ -105,7 +105,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const cells = new Map<string, Cell>();
     let ownership: TenantOwnership | undefined;
     const reloadRegistry = (): Promise<string> =>
-      followRegistry(database, state, (news) => ownership?.tellNews(news));
+      followRegistry(database, state, (changes) => ownership?.tellRegistryChanges(changes));
     const digest = await reloadRegistry();
     if (digest !== state.digest)
       throw new DamagedJournal(`The registry in ${address.shown} is not as it was written`);
@@ -151,7 +151,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         commitsInDoubt: () => queue.inDoubt,
       });
       opened.push(ownership);
-      await ownership.look();
+      await ownership.poll();
     }
     const queue: CommitQueue = new CommitQueue(
       {
@@ -178,14 +178,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       },
       cells,
     );
-    const takeLost = async (id: string): Promise<void> => {
-      await (ownership ?? sole)?.takeCell(id);
+    const acquireLost = async (id: string): Promise<void> => {
+      await (ownership ?? sole)?.acquireCell(id);
     };
-    const journal = new PostgresJournal(queue, cells, blocks, database, state, takeLost, onLost);
-    const takeCell = async (id: string): Promise<void> => {
+    const journal = new PostgresJournal(queue, cells, blocks, database, state, acquireLost, onLost);
+    const acquireCell = async (id: string): Promise<void> => {
       // Records of an earlier opening are under way: the journal is read behind them.
       if (isAhead(cells.get(id))) await queue.probe();
-      await takeLost(id);
+      await acquireLost(id);
     };
     const purge = new Purge(database, state, note);
     const registry = new PostgresRegistry(queue, state, cells, (key) => purge.request(key), ownership);
@@ -224,7 +224,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       webhooks: webhooksInPostgres(webhookDatabase, incarnation.id),
       ...(ownership !== undefined && { ownership }),
       ...(tickets !== undefined && { tickets }),
-      takeCell,
+      acquireCell,
       mayAnswer: () => incarnation.mayDecide(),
       contents: new PostgresContents(installation, queue, database, state),
       past: {

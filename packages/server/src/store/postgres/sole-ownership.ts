@@ -76,11 +76,11 @@ export class SoleOwnership {
   }
 
   /** Acquires a lost cell again. Rejects with `RecordsMissing` if it lacks acknowledged records. */
-  takeCell(simulationId: string): void | Promise<void> {
-    return this.#parts.cells.has(simulationId) ? undefined : this.#takeCell(simulationId);
+  acquireCell(simulationId: string): void | Promise<void> {
+    return this.#parts.cells.has(simulationId) ? undefined : this.#acquireCell(simulationId);
   }
 
-  async #takeCell(simulationId: string): Promise<void> {
+  async #acquireCell(simulationId: string): Promise<void> {
     const { database, incarnation, state, cells, reloadRegistry } = this.#parts;
     const registered = state.cells.get(simulationId);
     if (registered === undefined || registered.deletedAt !== undefined) return;

@@ -63,20 +63,20 @@ describe('Nodes that share a database', () => {
 
   it('list each other, and only one at a time owns a tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    await a.ownership.look();
+    await a.ownership.poll();
     expect(a.ownership.nodes.map(({ nodeId, url: at }) => [nodeId, at])).toEqual([
       ['a', 'http://a'],
       ['b', 'http://b'],
     ]);
-    expect([...(await a.ownership.take([TENANT]))]).toEqual([TENANT]);
-    expect([...(await b.ownership.take([TENANT]))]).toEqual([]);
+    expect([...(await a.ownership.acquire([TENANT]))]).toEqual([TENANT]);
+    expect([...(await b.ownership.acquire([TENANT]))]).toEqual([]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
     await expect(create(b, 'cell-2')).rejects.toThrow(StoreUnavailable);
     // Handed over with its contents, under the next epoch.
-    await a.ownership.give([TENANT], b.ownership.incarnation);
+    await a.ownership.release([TENANT], b.ownership.incarnation);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
-    expect([...(await b.ownership.take([TENANT]))]).toEqual([TENANT]);
+    expect([...(await b.ownership.acquire([TENANT]))]).toEqual([TENANT]);
     await b.journal.append(recordOf(CELL, 2));
     expect((await allOf(a.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2]);
     expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 2 }]);
@@ -86,17 +86,17 @@ describe('Nodes that share a database', () => {
 
   it('acquire a tenant once when two calls request it at the same time', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
-    await a.ownership.give([TENANT], b.ownership.incarnation);
-    await Promise.all([b.ownership.take([TENANT]), b.ownership.take([TENANT])]);
+    await a.ownership.release([TENANT], b.ownership.incarnation);
+    await Promise.all([b.ownership.acquire([TENANT]), b.ownership.acquire([TENANT])]);
     await b.journal.append(recordOf(CELL, 1));
     expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 1 }]);
   });
 
   it('find the owners of tenants that are asked for at the same time, also beside an id that PostgreSQL refuses', async () => {
     const { ownership } = await open('a');
-    await ownership.take([TENANT, 'tenant-2']);
+    await ownership.acquire([TENANT, 'tenant-2']);
     const asked = ['\u0000', TENANT, 'tenant-3', 'tenant-2'].map((id) => ownership.placementOf(id));
     const found = await Promise.allSettled(asked);
     expect(found.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
@@ -106,17 +106,17 @@ describe('Nodes that share a database', () => {
 
   it('fence a node that was evicted, which restarts under a new incarnation', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1));
     await evict(a);
     expect((await b.ownership.placementOf(TENANT))?.isLost).toBe(true);
-    await b.ownership.take([TENANT]);
+    await b.ownership.acquire([TENANT]);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
     expect(a.lost).toEqual([CELL]);
     await a.evicted;
     expect(a.mayAnswer?.()).toBe(false);
-    expect([...(await a.ownership.take(['tenant-2']))]).toEqual([]);
+    expect([...(await a.ownership.acquire(['tenant-2']))]).toEqual([]);
     await b.journal.append(recordOf(CELL, 2));
     expect((await allOf(b.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2]);
     const again = await open('a');
@@ -126,18 +126,18 @@ describe('Nodes that share a database', () => {
 
   it('keep a node from answering before another acquires the tenants of its revoked lease', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await b.ownership.revoke(a.ownership.incarnation);
     // The node does not know yet: it may still respond, and its tenant cannot be acquired.
     expect(a.mayAnswer?.()).toBe(true);
-    expect([...(await b.ownership.take([TENANT]))]).toEqual([]);
+    expect([...(await b.ownership.acquire([TENANT]))]).toEqual([]);
     let answeredUntil = 0;
     let takenAt = 0;
     await expect
       .poll(
         async () => {
           if (a.mayAnswer?.() === true) answeredUntil = performance.now();
-          const taken = await b.ownership.take([TENANT]);
+          const taken = await b.ownership.acquire([TENANT]);
           if (taken.size > 0) takenAt = performance.now();
           return takenAt;
         },
@@ -151,7 +151,7 @@ describe('Nodes that share a database', () => {
 
   it('append a decision whose lease ends in the same turn, so that memory is never ahead of the journal', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     expect(a.health().status).toBe('ok');
     const late = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
@@ -166,29 +166,29 @@ describe('Nodes that share a database', () => {
 
   it('report a simulation whose state does not continue its journal', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
     expect(a.lost).toEqual([CELL]);
-    await a.ownership.give([TENANT], undefined);
+    await a.ownership.release([TENANT], undefined);
     await expect(a.journal.append(recordOf(CELL, 1))).rejects.toThrow('is served elsewhere');
     expect(a.lost).toEqual([CELL, CELL]);
   });
 
   it('read a journal only behind the records that an earlier opening has appended', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1));
     void a.journal.append(recordOf(CELL, 2));
     expect(a.journal.lastSeq(CELL)).toBe(1);
-    await a.takeCell?.(CELL);
+    await a.acquireCell?.(CELL);
     expect(a.journal.lastSeq(CELL)).toBe(2);
   });
 
   it('read a journal of more blocks than are fetched at a time, one of them large', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     const records = Array.from({ length: 40 }, (_, index) => {
       const record = recordOf(CELL, index + 1);
@@ -204,7 +204,7 @@ describe('Nodes that share a database', () => {
 
   it('find the answer to a key after the cell was lost and before its simulation is opened again', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
     await execute('UPDATE sandpit.head SET epoch = epoch + 1');
@@ -220,7 +220,7 @@ describe('Nodes that share a database', () => {
 
   it('do not know the answer to a key while its commit waits, even if its caller was told 503', async () => {
     const a = await open('a');
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await create(a);
     const find = (key: string) => a.journal.findAnswer(TENANT, CELL, 'POST /v1/orders', key, START);
     const other = new pg.Client({ connectionString: url });
@@ -241,13 +241,13 @@ describe('Nodes that share a database', () => {
 
   it('acquire a cell that the earlier owner created while it lost the tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
-    await a.ownership.take([TENANT]);
+    await a.ownership.acquire([TENANT]);
     await evict(a);
-    await b.ownership.take([TENANT]);
+    await b.ownership.acquire([TENANT]);
     // The old owner does not know yet: the cell that it creates exists, and belongs to the new owner.
     await create(a);
     expect(b.journal.lastSeq(CELL)).toBe(0);
-    await b.ownership.takeCell(CELL);
+    await b.ownership.acquireCell(CELL);
     await b.journal.append(recordOf(CELL, 1));
     await expect(a.journal.append(recordOf(CELL, 1))).rejects.toThrow(StoreUnavailable);
   });

@@ -6,7 +6,7 @@ import type {
   Ownership,
   OwnershipFigures,
   Placement,
-  RegistryNews,
+  RegistryChange,
 } from '../ownership.js';
 import { HISTORY_FORMAT } from '../history/history-rows.js';
 import { RecordsMissing, StoreUnavailable } from '../journal.js';
@@ -94,7 +94,7 @@ export class TenantOwnership implements Ownership {
   readonly #placed = new Set<string>();
   /** Acknowledged records that cells of owned tenants lack, by id. */
   readonly #missing = new Map<string, number>();
-  readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
+  readonly #listeners: ((changes: readonly RegistryChange[]) => void)[] = [];
   readonly #address: DatabaseAddress;
   readonly #commitsInDoubt: () => number;
   #tenantsTaken = 0;
@@ -135,7 +135,7 @@ export class TenantOwnership implements Ownership {
 
   figures(): OwnershipFigures {
     return {
-      tenantsTaken: this.#tenantsTaken,
+      tenantsAcquired: this.#tenantsTaken,
       commitsInDoubt: this.#commitsInDoubt(),
       connections: this.#address.openConnections,
     };
@@ -165,13 +165,13 @@ export class TenantOwnership implements Ownership {
     return this.#incarnation.mayDecide();
   }
 
-  async look(): Promise<void> {
-    this.#nodes = (await this.#incarnation.look()).map(nodeOf);
+  async poll(): Promise<void> {
+    this.#nodes = (await this.#incarnation.poll()).map(nodeOf);
   }
 
   async revoke(incarnation: number): Promise<void> {
     await this.#incarnation.revoke(incarnation);
-    await this.look();
+    await this.poll();
   }
 
   async placementOf(tenantId: string): Promise<Placement | undefined> {
@@ -229,8 +229,8 @@ export class TenantOwnership implements Ownership {
     await this.#reloadRegistry();
   }
 
-  take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#inTurn(() => this.#take(tenantIds));
+  acquire(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#inTurn(() => this.#acquire(tenantIds));
   }
 
   /** Sequential: of two that acquire the same cell, the second one would raise the epoch that the first one has read. */
@@ -240,7 +240,7 @@ export class TenantOwnership implements Ownership {
     return done;
   }
 
-  async #take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+  async #acquire(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
     const wanted = new Set(tenantIds.filter((tenantId) => !this.#owned.has(tenantId)));
     const owned = tenantIds.filter((tenantId) => this.#owned.has(tenantId));
     if (wanted.size === 0) return new Set(owned);
@@ -295,12 +295,12 @@ export class TenantOwnership implements Ownership {
     return taken;
   }
 
-  takeCell(simulationId: string): void | Promise<void> {
+  acquireCell(simulationId: string): void | Promise<void> {
     if (this.#cells.has(simulationId)) return undefined;
-    return this.#inTurn(() => this.#takeCell(simulationId));
+    return this.#inTurn(() => this.#acquireCell(simulationId));
   }
 
-  async #takeCell(simulationId: string): Promise<void> {
+  async #acquireCell(simulationId: string): Promise<void> {
     if (this.#cells.has(simulationId)) return;
     await this.#reloadRegistry();
     const registered = this.#state.cells.get(simulationId);
@@ -313,7 +313,7 @@ export class TenantOwnership implements Ownership {
     throw new StoreUnavailable(`${simulationId} is served elsewhere`);
   }
 
-  async give(tenantIds: readonly string[], to: number | undefined): Promise<void> {
+  async release(tenantIds: readonly string[], to: number | undefined): Promise<void> {
     for (const tenant of tenantIds) {
       for (const { id } of this.#state.cellsOf(tenant === MARKET_TENANT ? null : tenant)) {
         const cell = this.#cells.get(id);
@@ -389,13 +389,13 @@ export class TenantOwnership implements Ownership {
     return (row?.n ?? 0) > 0;
   }
 
-  onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void {
+  onRegistryChanges(listener: (changes: readonly RegistryChange[]) => void): void {
     this.#listeners.push(listener);
   }
 
   /** The registry has changed. */
-  tellNews(news: readonly RegistryNews[]): void {
-    for (const listener of this.#listeners) listener(news);
+  tellRegistryChanges(changes: readonly RegistryChange[]): void {
+    for (const listener of this.#listeners) listener(changes);
   }
 
   close(): Promise<void> {

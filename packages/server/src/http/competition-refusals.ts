@@ -1,6 +1,6 @@
 /** Permissions of tokens for the simulations of competitions and evaluations, on every entry point (D195, D210). */
 import { type OperationId, type Route, routes } from '@sandpit/protocol';
-import type { SimulationPlace } from '../competitions/competitions.js';
+import type { SimulationPlace } from '../competitions/directory.js';
 import type { CellPlaceInfo } from '../evaluations/directory.js';
 import { type Answer, refuseCoded } from './answer.js';
 

@@ -1,11 +1,11 @@
-/** The doors of dialects: their routes and sockets, with admission, limits and faults as everywhere. */
+/** Routes and sockets of dialects, with admission, limits and faults as everywhere. */
 import {
   type Credential,
   type Dialect,
   DialectRefusal,
   type DialectRoute,
-  type DoorRefusal,
-  DoorRefused,
+  type CallRefusal,
+  DialectRefused,
   Refused,
   type Reply,
   STREAMED,
@@ -26,9 +26,9 @@ import { headOf } from '../heads.js';
 import type { Placement } from './ports.js';
 import type { Sockets } from './sockets.js';
 import { TUNNEL, tunnelsOf } from './tunnels.js';
-import { DoorVisit } from './visits.js';
+import { DialectVisit } from './visits.js';
 
-export interface DoorDeps extends EntryDeps {
+export interface DialectDeps extends EntryDeps {
   readonly sockets: Sockets;
   readonly streams: Streams;
   readonly faults: Faults;
@@ -45,12 +45,12 @@ const FORM = 'application/x-www-form-urlencoded';
 const RETRY_STREAM_SECONDS = 10;
 
 /** Opens the sockets of a dialect under its prefix. Returns the registration of its routes, also under its prefix. */
-export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstance) => Promise<void> {
+export function mountDialect(dialect: Dialect, deps: DialectDeps): (app: FastifyInstance) => Promise<void> {
   const { sockets, streams, faults, keyPairs } = deps;
   const entry = new Entry(dialect, deps);
   const visited = { dialect, entry, keyPairs, streams, sockets, faults };
   for (const { path, greets = false, visit } of dialect.sockets)
-    sockets.on(underPrefix(dialect, path), greets, (pending) => visit(new DoorVisit(pending, visited)));
+    sockets.on(underPrefix(dialect, path), greets, (pending) => visit(new DialectVisit(pending, visited)));
   if (dialect.listener !== undefined)
     sockets.on(
       underPrefix(dialect, TUNNEL),
@@ -64,7 +64,7 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
         parseBodies(scope, dialect);
         scope.setErrorHandler((error, request, reply) => answerError(request, reply, error));
         scope.setNotFoundHandler((request, reply) =>
-          answerError(request, reply, new DoorRefused({ kind: 'NOT_FOUND' })),
+          answerError(request, reply, new DialectRefused({ kind: 'NOT_FOUND' })),
         );
         for (const { method, path, handle } of dialect.openRoutes ?? [])
           scope.route({
@@ -130,7 +130,7 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
       query: query as Record<string, unknown>,
       body,
       openSession: (purpose: string) => deps.sessions.open(admitted.principal, purpose),
-      refusalOf: doorRefusalOf,
+      refusalOf: dialectRefusalOf,
       stream: (options: StreamOptions = {}) => openStream(request, reply, admitted, options),
     };
     Promise.resolve(call)
@@ -148,7 +148,7 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
     const head = headOf(dialect, request);
     if (error instanceof DialectRefusal) return sendReply(request, reply, error.reply);
     if (error instanceof Refused) return sendReply(request, reply, dialect.translate(error, head));
-    const refusal = doorRefusalOf(error);
+    const refusal = dialectRefusalOf(error);
     if (refusal === undefined) {
       const requestId = request.id;
       request.server.logger?.error({ err: error, requestId }, 'request failed');
@@ -163,7 +163,7 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
     { contentType, heartbeat, onHeartbeat }: StreamOptions,
   ) {
     const known = { pair, principal };
-    const held: { connection?: DoorConnection } = {};
+    const held: { connection?: DialectConnection } = {};
     const end = (): void => held.connection?.finish();
     const release = streams.hold({
       simulation,
@@ -175,11 +175,11 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
       },
     });
     if (release === undefined)
-      throw new DoorRefused({ kind: 'RATE_LIMITED', retryAfter: RETRY_STREAM_SECONDS });
+      throw new DialectRefused({ kind: 'RATE_LIMITED', retryAfter: RETRY_STREAM_SECONDS });
     const stopWatching = keyPairs.onRevocation(() => {
       if (!entry.isGood(known)) end();
     });
-    const opened = new DoorConnection(request, reply, contentType);
+    const opened = new DialectConnection(request, reply, contentType);
     held.connection = opened;
     opened.onClose(() => {
       stopWatching();
@@ -200,7 +200,7 @@ export function openDoor(dialect: Dialect, deps: DoorDeps): (app: FastifyInstanc
 }
 
 /** A stream whose data are its events only: it ends without its own event. */
-class DoorConnection extends Connection {
+class DialectConnection extends Connection {
   override end(): void {
     this.finish();
   }
@@ -227,8 +227,8 @@ const underPrefix = ({ prefix }: Dialect, path: RegExp): RegExp =>
   new RegExp(`^${prefix}(?:${path.source.replace(/^\^/, '').replace(/\$$/, '')})$`);
 
 /** The refusal for an error of the framework or the store; undefined for an internal error. */
-function doorRefusalOf(error: unknown): DoorRefusal | undefined {
-  if (error instanceof DoorRefused) return error.refusal;
+function dialectRefusalOf(error: unknown): CallRefusal | undefined {
+  if (error instanceof DialectRefused) return error.refusal;
   if (error instanceof StoreUnavailable || error instanceof DamagedJournal)
     return { kind: 'UNAVAILABLE', retryAfter: 1 };
   if (error instanceof MarketDataLimit) return { kind: 'MARKET_DATA_LIMIT', message: error.message };
