@@ -23,28 +23,27 @@ import {
 import { answerTo, isRejection } from '../translate/rejections.js';
 import { holdingsOf, ownPortfolios, readPortfolio } from '../owned.js';
 
-type PortfolioHandlers = Pick<
+/** Portfolios with their positions and margin types. */
+export const portfolioHandlers = (settings: HttpSettings) => ({
+  ...ownPortfolioHandlers(settings),
+  ...positionHandlers,
+  ...marginTypeHandlers,
+});
+
+function ownPortfolioHandlers(
+  settings: HttpSettings,
+): Pick<
   Handlers,
   | 'listPortfolios'
   | 'listBrokers'
   | 'createPortfolio'
   | 'getPortfolio'
   | 'closePortfolio'
-  | 'listEquityPositions'
-  | 'listOptionPositions'
-  | 'exerciseOption'
-  | 'doNotExerciseOption'
-  | 'listFuturePositions'
-  | 'listSettlements'
-  | 'getMarginEligibility'
-  | 'upgradeMargin'
   | 'updatePortfolio'
   | 'switchBroker'
   | 'resetPortfolio'
   | 'transferCash'
->;
-
-export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
+> {
   return {
     async listPortfolios({ simulation, principal, query }) {
       const { accountId, brokerId } = query;
@@ -110,67 +109,6 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
             ? answerTo(result)
             : { portfolioId: call.params.portfolioId, message: 'Portfolio closed successfully' },
       ),
-
-    // Only an empty portfolio can be closed.
-    listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
-    listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
-    exerciseOption(call) {
-      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
-      return execute<'ExerciseOption'>(
-        call,
-        { type: 'ExerciseOption', ...contractsOf(call, symbol) },
-        ({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : exerciseResult(result)),
-      );
-    },
-
-    doNotExerciseOption(call) {
-      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
-      return execute<'DoNotExercise'>(
-        call,
-        { type: 'DoNotExercise', ...contractsOf(call, symbol) },
-        ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { symbol })
-            : { optionSymbol: result.symbol, quantity: quantityNumber(result.quantity) },
-      );
-    },
-
-    listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
-
-    listSettlements: (call) => readPortfolio(call, settlementsOf, () => []),
-
-    getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
-
-    upgradeMargin(call) {
-      const { marginType, portfolioMarginEngineType, addPromotionalCash } = call.body;
-      return execute<'UpgradeMargin'>(
-        call,
-        {
-          type: 'UpgradeMargin',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          marginType,
-          ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
-          addPromotionalCash: addPromotionalCash ?? false,
-        },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          const { portfolio, promotionalCashAdded } = result;
-          const engine = portfolio.settings.portfolioMarginEngineType;
-          return {
-            success: true,
-            portfolio: {
-              portfolioId: portfolio.terms.portfolioId,
-              marginType,
-              ...(engine !== undefined && { portfolioMarginEngineType: engine }),
-              settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
-            },
-            message: `Portfolio upgraded to ${marginType} margin`,
-            promotionalCashAdded: moneyNumber(promotionalCashAdded),
-          };
-        },
-      );
-    },
 
     updatePortfolio: (call) =>
       execute<'RenamePortfolio'>(
@@ -242,15 +180,82 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
   };
 }
 
+const positionHandlers: Pick<
+  Handlers,
+  | 'listEquityPositions'
+  | 'listOptionPositions'
+  | 'listFuturePositions'
+  | 'listSettlements'
+  | 'exerciseOption'
+  | 'doNotExerciseOption'
+> = {
+  // Only an empty portfolio can be closed.
+  listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
+  listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
+  listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
+  listSettlements: (call) => readPortfolio(call, settlementsOf, () => []),
+
+  exerciseOption(call) {
+    const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+    return execute<'ExerciseOption'>(
+      call,
+      { type: 'ExerciseOption', ...contractsOf(call, symbol) },
+      ({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : exerciseResult(result)),
+    );
+  },
+
+  doNotExerciseOption(call) {
+    const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+    return execute<'DoNotExercise'>(
+      call,
+      { type: 'DoNotExercise', ...contractsOf(call, symbol) },
+      ({ result }) =>
+        isRejection(result)
+          ? answerTo(result, { symbol })
+          : { optionSymbol: result.symbol, quantity: quantityNumber(result.quantity) },
+    );
+  },
+};
+
+const marginTypeHandlers: Pick<Handlers, 'getMarginEligibility' | 'upgradeMargin'> = {
+  getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
+
+  upgradeMargin(call) {
+    const { marginType, portfolioMarginEngineType, addPromotionalCash } = call.body;
+    return execute<'UpgradeMargin'>(
+      call,
+      {
+        type: 'UpgradeMargin',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        marginType,
+        ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
+        addPromotionalCash: addPromotionalCash ?? false,
+      },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        const { portfolio, promotionalCashAdded } = result;
+        const engine = portfolio.settings.portfolioMarginEngineType;
+        return {
+          success: true,
+          portfolio: {
+            portfolioId: portfolio.terms.portfolioId,
+            marginType,
+            ...(engine !== undefined && { portfolioMarginEngineType: engine }),
+            settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
+          },
+          message: `Portfolio upgraded to ${marginType} margin`,
+          promotionalCashAdded: moneyNumber(promotionalCashAdded),
+        };
+      },
+    );
+  },
+};
+
+type ContractsCall = Pick<Call<'exerciseOption' | 'doNotExerciseOption'>, 'principal' | 'params' | 'body'>;
+
 /** Contracts of a request. */
-const contractsOf = (
-  {
-    principal,
-    params,
-    body,
-  }: Pick<Call<'exerciseOption' | 'doNotExerciseOption'>, 'principal' | 'params' | 'body'>,
-  symbol: string,
-) => ({
+const contractsOf = ({ principal, params, body }: ContractsCall, symbol: string) => ({
   by: principal.by,
   portfolioId: params.portfolioId,
   symbol,
