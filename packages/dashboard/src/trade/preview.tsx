@@ -8,6 +8,7 @@ import { errorFrom } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
 import { Term } from '../why/term.tsx';
+import type { TermName } from '../why/terms.ts';
 import { type RuleName, ruleOfCode } from '../why/rule-pages.ts';
 import { netText } from './net-price.ts';
 import { type Rejection, remedyOf } from './remedy.ts';
@@ -110,7 +111,7 @@ export function Preview({
 
 function Result({ preview, order }: { readonly preview: OrderPreview; readonly order: CreateOrderBody }) {
   const { accepted, rejections, dayTrade } = preview;
-  const lines: readonly (readonly [name: string, text: string, rule?: RuleName])[] = [
+  const lines: readonly (readonly [name: string, text: string, rule?: RuleName, term?: TermName])[] = [
     ['Estimated price', (order.legs === undefined ? price : netText)(preview.estimatedPrice), 'fillModels'],
     [
       (preview.estimatedCost ?? 0) < 0 ? 'Estimated proceeds' : 'Estimated cost',
@@ -125,6 +126,7 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
     [
       'Day trades in the window',
       `${dayTrade.countInWindow}${dayTrade.wouldCount ? ', this may be one more' : ''}${dayTrade.restricted ? ', restricted' : ''}`,
+      'dayTrades',
       'dayTrades',
     ],
   ];
@@ -151,10 +153,11 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
         </div>
       )}
       <dl class="lines">
-        {lines.map(([name, value, rule]) => (
+        {lines.map(([name, value, rule, term]) => (
           <div key={name}>
             <dt>
-              {name} {rule !== undefined && <Rule name={rule} />}
+              {term === undefined ? name : <Term name={term}>{name}</Term>}{' '}
+              {rule !== undefined && <Rule name={rule} />}
             </dt>
             <dd>{value}</dd>
           </div>
