@@ -26,24 +26,14 @@ import { holdingsOf, ownPortfolios, readPortfolio } from '../owned.js';
 /** Portfolios with their positions and margin types. */
 export const portfolioHandlers = (settings: HttpSettings) => ({
   ...ownPortfolioHandlers(settings),
+  ...portfolioChangeHandlers,
   ...positionHandlers,
   ...marginTypeHandlers,
 });
 
 function ownPortfolioHandlers(
   settings: HttpSettings,
-): Pick<
-  Handlers,
-  | 'listPortfolios'
-  | 'listBrokers'
-  | 'createPortfolio'
-  | 'getPortfolio'
-  | 'closePortfolio'
-  | 'updatePortfolio'
-  | 'switchBroker'
-  | 'resetPortfolio'
-  | 'transferCash'
-> {
+): Pick<Handlers, 'listPortfolios' | 'listBrokers' | 'createPortfolio' | 'getPortfolio' | 'closePortfolio'> {
   return {
     async listPortfolios({ simulation, principal, query }) {
       const { accountId, brokerId } = query;
@@ -109,76 +99,81 @@ function ownPortfolioHandlers(
             ? answerTo(result)
             : { portfolioId: call.params.portfolioId, message: 'Portfolio closed successfully' },
       ),
-
-    updatePortfolio: (call) =>
-      execute<'RenamePortfolio'>(
-        call,
-        {
-          type: 'RenamePortfolio',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          ...(call.body.name !== null && { name: call.body.name }),
-        },
-        ({ result }) =>
-          isRejection(result) ? answerTo(result) : wholePortfolio(call.simulation.brokerage, result),
-      ),
-
-    switchBroker: (call) =>
-      execute<'SwitchBroker'>(
-        call,
-        {
-          type: 'SwitchBroker',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          brokerId: call.body.brokerId,
-        },
-        ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { brokerId: call.body.brokerId })
-            : wholePortfolio(call.simulation.brokerage, result),
-      ),
-
-    resetPortfolio: (call) =>
-      execute<'ResetPortfolio'>(
-        call,
-        { type: 'ResetPortfolio', by: call.principal.by, portfolioId: call.params.portfolioId },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          return {
-            success: true,
-            portfolioId: call.params.portfolioId,
-            message: 'Portfolio reset successfully',
-            resetSummary: {
-              positionsClosed: result.positionsClosed,
-              ordersCancelled: result.ordersCancelled,
-              newCashBalance: moneyNumber(result.newCashBalance),
-              oldCashBalance: moneyNumber(result.oldCashBalance),
-              realizedPnL: moneyNumber(result.realizedPnl),
-            },
-          };
-        },
-      ),
-
-    transferCash(call) {
-      const { amount, reason } = call.body;
-      return execute<'TransferCash'>(
-        call,
-        {
-          type: 'TransferCash',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          amount: moneyOf(amount),
-          ...(reason !== undefined && { reason }),
-        },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          const { ids, now } = call.simulation.brokerage.state;
-          return ledgerEntryOf(ids, result, now);
-        },
-      );
-    },
   };
 }
+
+const portfolioChangeHandlers: Pick<
+  Handlers,
+  'updatePortfolio' | 'switchBroker' | 'resetPortfolio' | 'transferCash'
+> = {
+  updatePortfolio: (call) =>
+    execute<'RenamePortfolio'>(
+      call,
+      {
+        type: 'RenamePortfolio',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        ...(call.body.name !== null && { name: call.body.name }),
+      },
+      ({ result }) =>
+        isRejection(result) ? answerTo(result) : wholePortfolio(call.simulation.brokerage, result),
+    ),
+
+  switchBroker: (call) =>
+    execute<'SwitchBroker'>(
+      call,
+      {
+        type: 'SwitchBroker',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        brokerId: call.body.brokerId,
+      },
+      ({ result }) =>
+        isRejection(result)
+          ? answerTo(result, { brokerId: call.body.brokerId })
+          : wholePortfolio(call.simulation.brokerage, result),
+    ),
+
+  resetPortfolio: (call) =>
+    execute<'ResetPortfolio'>(
+      call,
+      { type: 'ResetPortfolio', by: call.principal.by, portfolioId: call.params.portfolioId },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        return {
+          success: true,
+          portfolioId: call.params.portfolioId,
+          message: 'Portfolio reset successfully',
+          resetSummary: {
+            positionsClosed: result.positionsClosed,
+            ordersCancelled: result.ordersCancelled,
+            newCashBalance: moneyNumber(result.newCashBalance),
+            oldCashBalance: moneyNumber(result.oldCashBalance),
+            realizedPnL: moneyNumber(result.realizedPnl),
+          },
+        };
+      },
+    ),
+
+  transferCash(call) {
+    const { amount, reason } = call.body;
+    return execute<'TransferCash'>(
+      call,
+      {
+        type: 'TransferCash',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        amount: moneyOf(amount),
+        ...(reason !== undefined && { reason }),
+      },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        const { ids, now } = call.simulation.brokerage.state;
+        return ledgerEntryOf(ids, result, now);
+      },
+    );
+  },
+};
 
 const positionHandlers: Pick<
   Handlers,
