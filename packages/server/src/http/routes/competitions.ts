@@ -4,13 +4,14 @@ import { CompetitionRefused } from '../../competitions/errors.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Viewer } from '../../competitions/directory.js';
 import type { KeptCompetition, Status } from '../../competitions/kept-competition.js';
+import type { CompetitionSettings } from '../../competitions/notes.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { NotRecorded } from '../../engine/directory/creation.js';
 import { NoLiveSource } from '../../engine/directory/shared-dependencies.js';
 import { NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
-import type { Handlers, Issuers } from '../call.js';
+import type { Call, Handlers, Issuers } from '../call.js';
 import type { RecordingsInUse } from '../recordings-in-use.js';
 import type { HttpDeps } from '../settings.js';
 import { sendPieces } from './simulations.js';
@@ -28,80 +29,79 @@ import { isoOfMs } from '../translate/instants.js';
 import { pageOfAll, pageShown } from '../translate/pages.js';
 
 export type CompetitionId =
-  | 'createCompetition'
-  | 'listCompetitions'
-  | 'getCompetition'
-  | 'getOwnEntry'
-  | 'updateCompetition'
-  | 'cancelCompetition'
-  | 'startCompetition'
-  | 'pauseCompetition'
-  | 'finishCompetition'
-  | 'enterCompetition'
-  | 'listEntries'
-  | 'createEntryToken'
-  | 'disqualifyEntry'
-  | 'withdrawEntry'
-  | 'getLeaderboard'
-  | 'streamLeaderboard'
-  | 'getLeaderboardCurves'
-  | 'exportCompetition';
+  | keyof ReturnType<typeof descriptionHandlers>
+  | keyof ReturnType<typeof phaseHandlers>
+  | keyof ReturnType<typeof entryHandlers>
+  | keyof ReturnType<typeof resultHandlers>;
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
 const PUBLIC_TAKES_ADMIN = refuseCoded(
   'INSUFFICIENT_SCOPE',
   'A public competition requires the scope admin',
-  {
-    requiredScope: 'admin',
-  },
+  { requiredScope: 'admin' },
 );
 
 /** Competitions (D194–D196). */
-export function competitionHandlers(
-  { simulations, settings, clockMs }: HttpDeps,
+export const competitionHandlers = (
+  deps: HttpDeps,
   competitions: Competitions,
   streams: Streams,
   recordings: RecordingsInUse,
-): Pick<Handlers, CompetitionId> {
+): Pick<Handlers, CompetitionId> => ({
+  ...descriptionHandlers(deps, competitions, recordings),
+  ...phaseHandlers(competitions),
+  ...entryHandlers(deps.settings, competitions, streams, recordings),
+  ...resultHandlers(deps.simulations, competitions, streams),
+});
+
+/** A competition as the caller sees it. */
+async function shown({ lifecycle }: Competitions, kept: KeptCompetition, principal: Principal | undefined) {
+  const status = await lifecycle.statusOf(kept);
+  const isOrganizer = principal?.tenantId === kept.note.organizer && principal.isEntry !== true;
+  if (kept.note.result !== undefined || kept.note.isCanceled === true) {
+    const { at } = kept.note.result ?? {};
+    return competitionOf(kept, status, { isOrganizer, now: at as undefined, isPaused: false });
+  }
+  return competitionOf(kept, status, { isOrganizer, ...(await lifecycle.stateOf(kept)) });
+}
+
+const mayPublish = (body: { readonly visibility?: string }, principal: Principal): boolean =>
+  body.visibility !== 'PUBLIC' || principal.scopes.has('admin');
+
+/** Market, rules and the other settings of competitions. */
+function descriptionHandlers(
+  { simulations, settings, clockMs }: HttpDeps,
+  competitions: Competitions,
+  recordings: RecordingsInUse,
+): Pick<Handlers, 'createCompetition' | 'listCompetitions' | 'getCompetition' | 'updateCompetition'> {
+  const { creation, directory, lifecycle } = competitions;
   const { brokers } = simulations.market.brokerage.rules;
 
-  /** A competition as the caller sees it. */
-  const shown = async (kept: KeptCompetition, principal: Principal | undefined) => {
-    const status = await competitions.lifecycle.statusOf(kept);
-    const isOrganizer = principal?.tenantId === kept.note.organizer && principal.isEntry !== true;
-    if (kept.note.result !== undefined || kept.note.isCanceled === true) {
-      const { at } = kept.note.result ?? {};
-      return competitionOf(kept, status, { isOrganizer, now: at as undefined, isPaused: false });
-    }
-    return competitionOf(kept, status, { isOrganizer, ...(await competitions.lifecycle.stateOf(kept)) });
+  /** Settings that a body describes, or their refusal. */
+  const wantedBy = (body: CompetitionBody, { tenantId }: Principal): CompetitionSettings | Answer => {
+    const inUse = recordings.creationRefusal(tenantId, body.market);
+    if (inUse !== undefined) return inUse;
+    const wanted = settingsOf(body, clockMs(), brokers);
+    return 'market' in wanted ? wanted : refuse(400, [...wanted]);
   };
-
-  const mayPublish = (body: { readonly visibility?: string }, principal: Principal): boolean =>
-    body.visibility !== 'PUBLIC' || principal.scopes.has('admin');
 
   return {
     createCompetition: ({ principal, body }) =>
       refusing(async () => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
         if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
-        const inUse = recordings.creationRefusal(principal.tenantId, body.market);
-        if (inUse !== undefined) return inUse;
-        const wanted = settingsOf(body, clockMs(), brokers);
-        if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
-        const kept = await competitions.creation.create(
-          principal,
-          wanted as Exclude<typeof wanted, readonly string[]>,
-          body,
-        );
-        return shown(kept, principal);
+        const wanted = wantedBy(body, principal);
+        if (wanted instanceof Answer) return wanted;
+        const kept = await creation.create(principal, wanted, body);
+        return shown(competitions, kept, principal);
       }),
 
     listCompetitions: ({ principal, query }) =>
       refusing(async () => {
-        const all = competitions.directory.list(viewerOf(principal));
+        const all = directory.list(viewerOf(principal));
         const found: KeptCompetition[] = [];
         for (const kept of all)
-          if (query.status === undefined || (await competitions.lifecycle.statusOf(kept)) === query.status)
+          if (query.status === undefined || (await lifecycle.statusOf(kept)) === query.status)
             found.push(kept);
         const page = pageOfAll(
           found,
@@ -109,25 +109,81 @@ export function competitionHandlers(
           ({ note }) => note.id,
           (kept) => kept,
         );
-        const data = await Promise.all(page.data.map((kept) => shown(kept, principal)));
+        const data = await Promise.all(page.data.map((kept) => shown(competitions, kept, principal)));
         return pageShown(page, data);
       }),
 
     getCompetition: ({ principal, params }) =>
       refusing(() =>
-        shown(competitions.directory.find(params.competitionId, viewerOf(principal)), principal),
+        shown(competitions, directory.find(params.competitionId, viewerOf(principal)), principal),
       ),
 
+    updateCompetition: ({ principal, params, body }) =>
+      refusing(async () => {
+        const kept = directory.own(params.competitionId, principal.tenantId);
+        if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
+        const whole = edited(kept.note.shown as CompetitionBody, body);
+        const wanted = wantedBy(whole, principal);
+        if (wanted instanceof Answer) return wanted;
+        await creation.update(kept, wanted, whole);
+        return shown(competitions, kept, principal);
+      }),
+  };
+}
+
+function phaseHandlers(
+  competitions: Competitions,
+): Pick<Handlers, 'cancelCompetition' | 'startCompetition' | 'pauseCompetition' | 'finishCompetition'> {
+  const { directory, lifecycle } = competitions;
+
+  /** Changes the phase of a competition that the caller organizes. */
+  const changing =
+    (change: (kept: KeptCompetition) => Promise<void>) =>
+    ({ principal, params }: Pick<Call<'startCompetition'>, 'principal' | 'params'>) =>
+      refusing(async () => {
+        const kept = directory.own(params.competitionId, principal.tenantId);
+        await change(kept);
+        return shown(competitions, kept, principal);
+      });
+
+  return {
+    cancelCompetition: ({ principal, params: { competitionId } }) =>
+      refusing(async () => {
+        const isGone = await lifecycle.cancel(directory.own(competitionId, principal.tenantId));
+        return { competitionId, message: isGone ? 'Competition deleted' : 'Competition canceled' };
+      }),
+
+    startCompetition: changing((kept) => lifecycle.startTrading(kept)),
+    pauseCompetition: changing((kept) => lifecycle.pause(kept)),
+    finishCompetition: changing((kept) => lifecycle.finish(kept)),
+  };
+}
+
+function entryHandlers(
+  settings: HttpDeps['settings'],
+  competitions: Competitions,
+  streams: Streams,
+  recordings: RecordingsInUse,
+): Pick<
+  Handlers,
+  | 'getOwnEntry'
+  | 'enterCompetition'
+  | 'listEntries'
+  | 'createEntryToken'
+  | 'disqualifyEntry'
+  | 'withdrawEntry'
+> {
+  const { directory, entries, results } = competitions;
+  return {
     getOwnEntry: ({ principal }) =>
       refusing(async () => {
-        const own =
-          principal.isEntry === true ? competitions.directory.entryIn(principal.simulationId) : undefined;
+        const own = principal.isEntry === true ? directory.entryIn(principal.simulationId) : undefined;
         if (own === undefined) return NOT_AN_ENTRY;
         const { kept, entry } = own;
         const [competition, board, removal] = await Promise.all([
-          shown(kept, principal),
-          competitions.results.board(kept),
-          competitions.entries.removalOf(kept, entry),
+          shown(competitions, kept, principal),
+          results.board(kept),
+          entries.removalOf(kept, entry),
         ]);
         const row = board.rows.find(({ entryId }) => entryId === entry.id);
         return {
@@ -137,68 +193,26 @@ export function competitionHandlers(
         };
       }),
 
-    updateCompetition: ({ principal, params, body }) =>
-      refusing(async () => {
-        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
-        if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
-        const whole = edited(kept.note.shown as CompetitionBody, body);
-        const inUse = recordings.creationRefusal(principal.tenantId, whole.market);
-        if (inUse !== undefined) return inUse;
-        const wanted = settingsOf(whole, clockMs(), brokers);
-        if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
-        await competitions.creation.update(kept, wanted as Exclude<typeof wanted, readonly string[]>, whole);
-        return shown(kept, principal);
-      }),
-
-    cancelCompetition: ({ principal, params: { competitionId } }) =>
-      refusing(async () => {
-        const isGone = await competitions.lifecycle.cancel(
-          competitions.directory.own(competitionId, principal.tenantId),
-        );
-        return { competitionId, message: isGone ? 'Competition deleted' : 'Competition canceled' };
-      }),
-
-    startCompetition: ({ principal, params }) =>
-      refusing(async () => {
-        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
-        await competitions.lifecycle.startTrading(kept);
-        return shown(kept, principal);
-      }),
-
-    pauseCompetition: ({ principal, params }) =>
-      refusing(async () => {
-        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
-        await competitions.lifecycle.pause(kept);
-        return shown(kept, principal);
-      }),
-
-    finishCompetition: ({ principal, params }) =>
-      refusing(async () => {
-        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
-        await competitions.lifecycle.finish(kept);
-        return shown(kept, principal);
-      }),
-
     enterCompetition: ({ principal, params, body }) =>
       refusing(async () => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
-        const kept = competitions.directory.existing(params.competitionId);
-        const entry = await competitions.entries.enter(kept, principal.tenantId, body);
+        const kept = directory.existing(params.competitionId);
+        const entry = await entries.enter(kept, principal.tenantId, body);
         streams.endRefused((caller) => recordings.tokenRefusal(caller) !== undefined);
         return entryOf(entry, undefined);
       }),
 
     listEntries: ({ principal, params, query }) =>
       refusing(async () => {
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
+        const kept = directory.find(params.competitionId, viewerOf(principal));
         const page = pageOfAll(
-          competitions.entries.list(kept, principal.tenantId),
+          entries.list(kept, principal.tenantId),
           query,
           ({ id }) => id,
           (entry) => entry,
         );
         const data = await Promise.all(
-          page.data.map(async (entry) => entryOf(entry, await competitions.entries.removalOf(kept, entry))),
+          page.data.map(async (entry) => entryOf(entry, await entries.removalOf(kept, entry))),
         );
         return pageShown(page, data);
       }),
@@ -206,12 +220,9 @@ export function competitionHandlers(
     createEntryToken: ({ principal, params }) =>
       refusing(() => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
-        const { id, portfolioId, simulationId, tenantId } = competitions.entries.find(
-          kept,
-          params.entryId,
-          principal.tenantId,
-        );
+        const kept = directory.find(params.competitionId, viewerOf(principal));
+        const entry = entries.find(kept, params.entryId, principal.tenantId);
+        const { id, portfolioId, simulationId, tenantId } = entry;
         // The organizer must not trade for an entrant.
         if (tenantId !== principal.tenantId) return NOT_FOUND;
         return {
@@ -225,48 +236,56 @@ export function competitionHandlers(
 
     disqualifyEntry: ({ principal, params, body }) =>
       refusing(async () => {
-        const kept = competitions.directory.own(params.competitionId, principal.tenantId);
-        const entry = competitions.entries.find(kept, params.entryId, principal.tenantId);
-        await competitions.entries.remove(kept, entry, body);
-        return entryOf(entry, await competitions.entries.removalOf(kept, entry));
+        const kept = directory.own(params.competitionId, principal.tenantId);
+        const entry = entries.find(kept, params.entryId, principal.tenantId);
+        await entries.remove(kept, entry, body);
+        return entryOf(entry, await entries.removalOf(kept, entry));
       }),
 
     withdrawEntry: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
-        const entry = competitions.entries.find(kept, params.entryId, principal.tenantId);
+        const kept = directory.find(params.competitionId, viewerOf(principal));
+        const entry = entries.find(kept, params.entryId, principal.tenantId);
         if (entry.tenantId !== principal.tenantId) return NOT_FOUND;
-        await competitions.entries.remove(kept, entry, { status: 'WITHDRAWN' });
-        return entryOf(entry, (await competitions.entries.removalOf(kept, entry)) ?? { status: 'WITHDRAWN' });
+        await entries.remove(kept, entry, { status: 'WITHDRAWN' });
+        return entryOf(entry, (await entries.removalOf(kept, entry)) ?? { status: 'WITHDRAWN' });
       }),
+  };
+}
 
+function resultHandlers(
+  simulations: HttpDeps['simulations'],
+  { directory, lifecycle, results }: Competitions,
+  streams: Streams,
+): Pick<Handlers, 'getLeaderboard' | 'getLeaderboardCurves' | 'exportCompetition' | 'streamLeaderboard'> {
+  return {
     getLeaderboard: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
-        const status = await competitions.lifecycle.statusOf(kept);
-        return leaderboardOf(kept, status, await competitions.results.board(kept));
+        const kept = directory.find(params.competitionId, viewerOf(principal));
+        const status = await lifecycle.statusOf(kept);
+        return leaderboardOf(kept, status, await results.board(kept));
       }),
 
     getLeaderboardCurves: ({ principal, params }) =>
       refusing(async () => {
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
-        await competitions.lifecycle.statusOf(kept);
-        return curvesOf(kept, await competitions.results.board(kept));
+        const kept = directory.find(params.competitionId, viewerOf(principal));
+        await lifecycle.statusOf(kept);
+        return curvesOf(kept, await results.board(kept));
       }),
 
     async exportCompetition(call) {
       const { competitionId } = call.params;
       const pieces = await refusing(() =>
-        competitions.results.export(competitions.directory.own(competitionId, call.principal.tenantId)),
+        results.export(directory.own(competitionId, call.principal.tenantId)),
       );
       return pieces instanceof Answer ? pieces : sendPieces(call, pieces);
     },
 
     async streamLeaderboard({ principal, params, request, reply }) {
       const opened = await refusing(async () => {
-        const kept = competitions.directory.find(params.competitionId, viewerOf(principal));
-        const status = await competitions.lifecycle.statusOf(kept);
-        return { kept, status, board: await competitions.results.board(kept) };
+        const kept = directory.find(params.competitionId, viewerOf(principal));
+        const status = await lifecycle.statusOf(kept);
+        return { kept, status, board: await results.board(kept) };
       });
       if (opened instanceof Answer) return opened;
       const { kept } = opened;
@@ -290,7 +309,7 @@ export function competitionHandlers(
           connection.finish();
           return presentId;
         }
-        const stop = competitions.results.follow(kept, (board, status) => {
+        const stop = results.follow(kept, (board, status) => {
           const bytes = tell(board, status);
           if (isLast(status)) connection.finish();
           return bytes;

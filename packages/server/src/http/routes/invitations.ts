@@ -20,16 +20,9 @@ import { pageOfAll, pageShown } from '../translate/pages.js';
 import { refusing as refusingCompetition } from './competitions.js';
 
 export type InvitationId =
-  | 'createInvitation'
-  | 'listInvitations'
-  | 'deleteInvitation'
-  | 'joinInvitation'
-  | 'returnToInvitation'
-  | 'listMembers'
-  | 'createMemberToken'
-  | 'createMemberLink'
-  | 'resetMember'
-  | 'deleteMember';
+  | keyof ReturnType<typeof inviterHandlers>
+  | keyof ReturnType<typeof joinHandlers>
+  | keyof ReturnType<typeof memberHandlers>;
 
 /** Lifetime of the tokens of members, seconds: 30 days. */
 const MEMBER_TTL_SECONDS = 30 * 86_400;
@@ -72,31 +65,22 @@ export class WrongCodes {
 }
 
 /** Invitations (D258). */
-export function invitationHandlers(
+export const invitationHandlers = (
+  deps: HttpDeps,
+  routeDeps: InvitationRouteDeps,
+): Pick<Handlers, InvitationId> => ({
+  ...inviterHandlers(deps, routeDeps),
+  ...joinHandlers(deps, routeDeps),
+  ...memberHandlers(deps.settings, routeDeps.invitations),
+});
+
+const owned = (invitations: Invitations, { principal, params }: MemberCall): InvitationNote =>
+  invitations.own(params.invitationId, principal.tenantId);
+
+function inviterHandlers(
   { settings, clockMs }: HttpDeps,
-  { invitations, competitions, work, wrongCodes }: InvitationRouteDeps,
-): Pick<Handlers, InvitationId> {
-  const owned = ({ principal, params }: MemberCall): InvitationNote => {
-    const { tenantId } = principal;
-    return invitations.own(params.invitationId, tenantId);
-  };
-
-  const memberOf = async (member: MemberNote): Promise<Member> => {
-    const { id, displayName, tenantId, portfolioId = '', joinedAt } = member;
-    const { equity, return: growth, orders, seenAt } = await invitations.figuresOf(member);
-    return {
-      memberId: id,
-      displayName,
-      tenantId,
-      portfolioId,
-      ...(equity !== undefined && { equity }),
-      ...(growth !== undefined && { return: growth }),
-      ...(orders !== undefined && { orders }),
-      joinedAt: isoOfMs(joinedAt),
-      lastSeenAt: isoOfMs(seenAt),
-    };
-  };
-
+  { invitations, competitions, work }: InvitationRouteDeps,
+): Pick<Handlers, 'createInvitation' | 'listInvitations' | 'deleteInvitation'> {
   const shown = (note: InvitationNote, request: FastifyRequest): Invitation => ({
     invitationId: note.id,
     url: `${originOf(request)}/join/${note.code}`,
@@ -106,37 +90,6 @@ export function invitationHandlers(
     status: invitations.statusOf(note),
     createdAt: isoOfMs(note.createdAt),
   });
-
-  /** A token of the member for 30 days, and the cookie with which the dashboard finds it. */
-  const logIn = async (
-    request: FastifyRequest,
-    member: MemberNote,
-    keyId: string,
-    more: object = {},
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer> => {
-    const issued = await issueToken(
-      settings,
-      { ...grantOf(member, competitions), scope: member.scope, keyId, ttlSeconds: MEMBER_TTL_SECONDS },
-      clockMs(),
-    );
-    if (issued === undefined) return NO_TOKENS;
-    const { token } = issued;
-    const { tenantId, accountId, portfolioId, simulationId, entry } = member;
-    return Answer.json(
-      201,
-      {
-        token,
-        tenantId,
-        accountId,
-        portfolioId,
-        ...(simulationId !== undefined && { simulationId }),
-        ...(entry !== undefined && { entryId: entry.entryId }),
-        ...more,
-      },
-      { ...headers, 'set-cookie': cookieOf(request, token, MEMBER_TTL_SECONDS) },
-    );
-  };
 
   return {
     createInvitation: ({ principal, body, request }) =>
@@ -178,11 +131,50 @@ export function invitationHandlers(
     deleteInvitation: (call) =>
       refusing(async () => {
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        const note = owned(call);
+        const note = owned(invitations, call);
         await invitations.delete(note);
         return { invitationId: note.id, message: 'Invitation deleted' };
       }),
+  };
+}
 
+/** For visitors with a code or a link. */
+function joinHandlers(
+  { settings, clockMs }: HttpDeps,
+  { invitations, competitions, wrongCodes }: InvitationRouteDeps,
+): Pick<Handlers, 'joinInvitation' | 'returnToInvitation'> {
+  /** A token of the member for 30 days, and the cookie with which the dashboard finds it. */
+  const logIn = async (
+    request: FastifyRequest,
+    member: MemberNote,
+    keyId: string,
+    more: object = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> => {
+    const issued = await issueToken(
+      settings,
+      { ...grantOf(member, competitions), scope: member.scope, keyId, ttlSeconds: MEMBER_TTL_SECONDS },
+      clockMs(),
+    );
+    if (issued === undefined) return NO_TOKENS;
+    const { token } = issued;
+    const { tenantId, accountId, portfolioId, simulationId, entry } = member;
+    return Answer.json(
+      201,
+      {
+        token,
+        tenantId,
+        accountId,
+        portfolioId,
+        ...(simulationId !== undefined && { simulationId }),
+        ...(entry !== undefined && { entryId: entry.entryId }),
+        ...more,
+      },
+      { ...headers, 'set-cookie': cookieOf(request, token, MEMBER_TTL_SECONDS) },
+    );
+  };
+
+  return {
     joinInvitation: ({ body, request }) =>
       refusing(async () => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
@@ -207,11 +199,34 @@ export function invitationHandlers(
         if (member === undefined) return wrongCodes.refuse(request);
         return logIn(request, member, member.linkKeyId);
       }),
+  };
+}
 
+function memberHandlers(
+  settings: HttpDeps['settings'],
+  invitations: Invitations,
+): Pick<Handlers, 'listMembers' | 'createMemberToken' | 'createMemberLink' | 'resetMember' | 'deleteMember'> {
+  const memberOf = async (member: MemberNote): Promise<Member> => {
+    const { id, displayName, tenantId, portfolioId = '', joinedAt } = member;
+    const { equity, return: growth, orders, seenAt } = await invitations.figuresOf(member);
+    return {
+      memberId: id,
+      displayName,
+      tenantId,
+      portfolioId,
+      ...(equity !== undefined && { equity }),
+      ...(growth !== undefined && { return: growth }),
+      ...(orders !== undefined && { orders }),
+      joinedAt: isoOfMs(joinedAt),
+      lastSeenAt: isoOfMs(seenAt),
+    };
+  };
+
+  return {
     listMembers: (call) =>
       refusing(async () => {
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        const members = invitations.membersOf(owned(call));
+        const members = invitations.membersOf(owned(invitations, call));
         const page = pageOfAll(
           members,
           call.query,
@@ -232,12 +247,8 @@ export function invitationHandlers(
       refusing(() => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        const {
-          id,
-          tenantId,
-          portfolioId = '',
-          simulationId,
-        } = invitations.member(owned(call), call.params.memberId);
+        const member = invitations.member(owned(invitations, call), call.params.memberId);
+        const { id, tenantId, portfolioId = '', simulationId } = member;
         return {
           memberId: id,
           tenantId,
@@ -251,13 +262,13 @@ export function invitationHandlers(
       refusing(() => {
         if (settings.jwtSecret === undefined) return NO_TOKENS;
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        return { memberId: invitations.member(owned(call), call.params.memberId).id };
+        return { memberId: invitations.member(owned(invitations, call), call.params.memberId).id };
       }),
 
     resetMember: (call) =>
       refusing(async () => {
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        const member = invitations.member(owned(call), call.params.memberId);
+        const member = invitations.member(owned(invitations, call), call.params.memberId);
         await invitations.reset(member);
         return memberOf(member);
       }),
@@ -265,7 +276,7 @@ export function invitationHandlers(
     deleteMember: (call) =>
       refusing(async () => {
         if (call.principal.simulationId !== MAIN) return ONLY_FROM_MAIN;
-        const member = invitations.member(owned(call), call.params.memberId);
+        const member = invitations.member(owned(invitations, call), call.params.memberId);
         await invitations.deleteMember(member);
         return { memberId: member.id, message: 'Member deleted' };
       }),

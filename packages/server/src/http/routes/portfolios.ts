@@ -23,28 +23,17 @@ import {
 import { answerTo, isRejection } from '../translate/rejections.js';
 import { holdingsOf, ownPortfolios, readPortfolio } from '../owned.js';
 
-type PortfolioHandlers = Pick<
-  Handlers,
-  | 'listPortfolios'
-  | 'listBrokers'
-  | 'createPortfolio'
-  | 'getPortfolio'
-  | 'closePortfolio'
-  | 'listEquityPositions'
-  | 'listOptionPositions'
-  | 'exerciseOption'
-  | 'doNotExerciseOption'
-  | 'listFuturePositions'
-  | 'listSettlements'
-  | 'getMarginEligibility'
-  | 'upgradeMargin'
-  | 'updatePortfolio'
-  | 'switchBroker'
-  | 'resetPortfolio'
-  | 'transferCash'
->;
+/** Portfolios with their positions and margin types. */
+export const portfolioHandlers = (settings: HttpSettings) => ({
+  ...ownPortfolioHandlers(settings),
+  ...portfolioChangeHandlers,
+  ...positionHandlers,
+  ...marginTypeHandlers,
+});
 
-export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
+function ownPortfolioHandlers(
+  settings: HttpSettings,
+): Pick<Handlers, 'listPortfolios' | 'listBrokers' | 'createPortfolio' | 'getPortfolio' | 'closePortfolio'> {
   return {
     async listPortfolios({ simulation, principal, query }) {
       const { accountId, brokerId } = query;
@@ -110,147 +99,158 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
             ? answerTo(result)
             : { portfolioId: call.params.portfolioId, message: 'Portfolio closed successfully' },
       ),
-
-    // Only an empty portfolio can be closed.
-    listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
-    listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
-    exerciseOption(call) {
-      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
-      return execute<'ExerciseOption'>(
-        call,
-        { type: 'ExerciseOption', ...contractsOf(call, symbol) },
-        ({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : exerciseResult(result)),
-      );
-    },
-
-    doNotExerciseOption(call) {
-      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
-      return execute<'DoNotExercise'>(
-        call,
-        { type: 'DoNotExercise', ...contractsOf(call, symbol) },
-        ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { symbol })
-            : { optionSymbol: result.symbol, quantity: quantityNumber(result.quantity) },
-      );
-    },
-
-    listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
-
-    listSettlements: (call) => readPortfolio(call, settlementsOf, () => []),
-
-    getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
-
-    upgradeMargin(call) {
-      const { marginType, portfolioMarginEngineType, addPromotionalCash } = call.body;
-      return execute<'UpgradeMargin'>(
-        call,
-        {
-          type: 'UpgradeMargin',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          marginType,
-          ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
-          addPromotionalCash: addPromotionalCash ?? false,
-        },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          const { portfolio, promotionalCashAdded } = result;
-          const engine = portfolio.settings.portfolioMarginEngineType;
-          return {
-            success: true,
-            portfolio: {
-              portfolioId: portfolio.terms.portfolioId,
-              marginType,
-              ...(engine !== undefined && { portfolioMarginEngineType: engine }),
-              settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
-            },
-            message: `Portfolio upgraded to ${marginType} margin`,
-            promotionalCashAdded: moneyNumber(promotionalCashAdded),
-          };
-        },
-      );
-    },
-
-    updatePortfolio: (call) =>
-      execute<'RenamePortfolio'>(
-        call,
-        {
-          type: 'RenamePortfolio',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          ...(call.body.name !== null && { name: call.body.name }),
-        },
-        ({ result }) =>
-          isRejection(result) ? answerTo(result) : wholePortfolio(call.simulation.brokerage, result),
-      ),
-
-    switchBroker: (call) =>
-      execute<'SwitchBroker'>(
-        call,
-        {
-          type: 'SwitchBroker',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          brokerId: call.body.brokerId,
-        },
-        ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { brokerId: call.body.brokerId })
-            : wholePortfolio(call.simulation.brokerage, result),
-      ),
-
-    resetPortfolio: (call) =>
-      execute<'ResetPortfolio'>(
-        call,
-        { type: 'ResetPortfolio', by: call.principal.by, portfolioId: call.params.portfolioId },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          return {
-            success: true,
-            portfolioId: call.params.portfolioId,
-            message: 'Portfolio reset successfully',
-            resetSummary: {
-              positionsClosed: result.positionsClosed,
-              ordersCancelled: result.ordersCancelled,
-              newCashBalance: moneyNumber(result.newCashBalance),
-              oldCashBalance: moneyNumber(result.oldCashBalance),
-              realizedPnL: moneyNumber(result.realizedPnl),
-            },
-          };
-        },
-      ),
-
-    transferCash(call) {
-      const { amount, reason } = call.body;
-      return execute<'TransferCash'>(
-        call,
-        {
-          type: 'TransferCash',
-          by: call.principal.by,
-          portfolioId: call.params.portfolioId,
-          amount: moneyOf(amount),
-          ...(reason !== undefined && { reason }),
-        },
-        ({ result }) => {
-          if (isRejection(result)) return answerTo(result);
-          const { ids, now } = call.simulation.brokerage.state;
-          return ledgerEntryOf(ids, result, now);
-        },
-      );
-    },
   };
 }
 
+const portfolioChangeHandlers: Pick<
+  Handlers,
+  'updatePortfolio' | 'switchBroker' | 'resetPortfolio' | 'transferCash'
+> = {
+  updatePortfolio: (call) =>
+    execute<'RenamePortfolio'>(
+      call,
+      {
+        type: 'RenamePortfolio',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        ...(call.body.name !== null && { name: call.body.name }),
+      },
+      ({ result }) =>
+        isRejection(result) ? answerTo(result) : wholePortfolio(call.simulation.brokerage, result),
+    ),
+
+  switchBroker: (call) =>
+    execute<'SwitchBroker'>(
+      call,
+      {
+        type: 'SwitchBroker',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        brokerId: call.body.brokerId,
+      },
+      ({ result }) =>
+        isRejection(result)
+          ? answerTo(result, { brokerId: call.body.brokerId })
+          : wholePortfolio(call.simulation.brokerage, result),
+    ),
+
+  resetPortfolio: (call) =>
+    execute<'ResetPortfolio'>(
+      call,
+      { type: 'ResetPortfolio', by: call.principal.by, portfolioId: call.params.portfolioId },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        return {
+          success: true,
+          portfolioId: call.params.portfolioId,
+          message: 'Portfolio reset successfully',
+          resetSummary: {
+            positionsClosed: result.positionsClosed,
+            ordersCancelled: result.ordersCancelled,
+            newCashBalance: moneyNumber(result.newCashBalance),
+            oldCashBalance: moneyNumber(result.oldCashBalance),
+            realizedPnL: moneyNumber(result.realizedPnl),
+          },
+        };
+      },
+    ),
+
+  transferCash(call) {
+    const { amount, reason } = call.body;
+    return execute<'TransferCash'>(
+      call,
+      {
+        type: 'TransferCash',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        amount: moneyOf(amount),
+        ...(reason !== undefined && { reason }),
+      },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        const { ids, now } = call.simulation.brokerage.state;
+        return ledgerEntryOf(ids, result, now);
+      },
+    );
+  },
+};
+
+const positionHandlers: Pick<
+  Handlers,
+  | 'listEquityPositions'
+  | 'listOptionPositions'
+  | 'listFuturePositions'
+  | 'listSettlements'
+  | 'exerciseOption'
+  | 'doNotExerciseOption'
+> = {
+  // Only an empty portfolio can be closed.
+  listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
+  listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
+  listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
+  listSettlements: (call) => readPortfolio(call, settlementsOf, () => []),
+
+  exerciseOption(call) {
+    const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+    return execute<'ExerciseOption'>(
+      call,
+      { type: 'ExerciseOption', ...contractsOf(call, symbol) },
+      ({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : exerciseResult(result)),
+    );
+  },
+
+  doNotExerciseOption(call) {
+    const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+    return execute<'DoNotExercise'>(
+      call,
+      { type: 'DoNotExercise', ...contractsOf(call, symbol) },
+      ({ result }) =>
+        isRejection(result)
+          ? answerTo(result, { symbol })
+          : { optionSymbol: result.symbol, quantity: quantityNumber(result.quantity) },
+    );
+  },
+};
+
+const marginTypeHandlers: Pick<Handlers, 'getMarginEligibility' | 'upgradeMargin'> = {
+  getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
+
+  upgradeMargin(call) {
+    const { marginType, portfolioMarginEngineType, addPromotionalCash } = call.body;
+    return execute<'UpgradeMargin'>(
+      call,
+      {
+        type: 'UpgradeMargin',
+        by: call.principal.by,
+        portfolioId: call.params.portfolioId,
+        marginType,
+        ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
+        addPromotionalCash: addPromotionalCash ?? false,
+      },
+      ({ result }) => {
+        if (isRejection(result)) return answerTo(result);
+        const { portfolio, promotionalCashAdded } = result;
+        const engine = portfolio.settings.portfolioMarginEngineType;
+        return {
+          success: true,
+          portfolio: {
+            portfolioId: portfolio.terms.portfolioId,
+            marginType,
+            ...(engine !== undefined && { portfolioMarginEngineType: engine }),
+            settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
+          },
+          message: `Portfolio upgraded to ${marginType} margin`,
+          promotionalCashAdded: moneyNumber(promotionalCashAdded),
+        };
+      },
+    );
+  },
+};
+
+type ContractsCall = Pick<Call<'exerciseOption' | 'doNotExerciseOption'>, 'principal' | 'params' | 'body'>;
+
 /** Contracts of a request. */
-const contractsOf = (
-  {
-    principal,
-    params,
-    body,
-  }: Pick<Call<'exerciseOption' | 'doNotExerciseOption'>, 'principal' | 'params' | 'body'>,
-  symbol: string,
-) => ({
+const contractsOf = ({ principal, params, body }: ContractsCall, symbol: string) => ({
   by: principal.by,
   portfolioId: params.portfolioId,
   symbol,

@@ -32,22 +32,6 @@ import { isoOfMs } from '../translate/instants.js';
 import { pageOfAll } from '../translate/pages.js';
 import { forkOf, realMs, simulationConfigOf, simulationOf, snapshotOf } from '../translate/simulations.js';
 
-type SimulationsHandlers = Pick<
-  Handlers,
-  | 'createSimulation'
-  | 'createSimulationToken'
-  | 'listSimulations'
-  | 'getSimulation'
-  | 'getSimulationMask'
-  | 'exportSimulation'
-  | 'importSimulation'
-  | 'deleteSimulation'
-  | 'takeSnapshot'
-  | 'listSnapshots'
-  | 'deleteSnapshot'
-  | 'forkSimulation'
->;
-
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
 const NOT_A_FILE = refuse(415, `Content-Type must be ${NDJSON}`);
 const EMPTY_FILE = refuse(400, 'The file cannot be imported: it is empty');
@@ -67,25 +51,47 @@ const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
 export function simulationsHandlers(
-  { simulations, settings, clockMs }: HttpDeps,
+  deps: HttpDeps,
   streams: Streams,
   faults: Faults,
   keyPairs: KeyPairs,
   places: Places,
   recordings: RecordingsInUse,
   competitions: Pick<Competitions, 'directory'>,
-): SimulationsHandlers {
-  /** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
-  const stillRunning = (simulationId: string): Answer | undefined => {
-    const place = places.placeOf(simulationId);
-    return place?.isOver === false ? notOverYet(place) : undefined;
-  };
-  simulations.directory.onRemoved = async (simulationId) => {
+) {
+  deps.simulations.directory.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
     // The key pairs are invalid even if this write fails.
     await keyPairs.endSimulation(simulationId).catch(() => undefined);
   };
+  return {
+    ...ownSimulationHandlers(deps, places, recordings, competitions),
+    ...transferHandlers(deps, places, recordings),
+    ...forkHandlers(deps, places),
+  };
+}
+
+/** The refusal of a request about a simulation whose competition, or whose run, is not over; undefined = it may be used. */
+function stillRunning(places: Places, simulationId: string): Answer | undefined {
+  const place = places.placeOf(simulationId);
+  return place?.isOver === false ? notOverYet(place) : undefined;
+}
+
+function ownSimulationHandlers(
+  { simulations, settings, clockMs }: HttpDeps,
+  places: Places,
+  recordings: RecordingsInUse,
+  competitions: Pick<Competitions, 'directory'>,
+): Pick<
+  Handlers,
+  | 'createSimulation'
+  | 'createSimulationToken'
+  | 'listSimulations'
+  | 'getSimulation'
+  | 'getSimulationMask'
+  | 'deleteSimulation'
+> {
   return {
     async createSimulation({ principal, body, pending }) {
       const { tenantId, tier, agent } = principal;
@@ -110,8 +116,7 @@ export function simulationsHandlers(
       return simulationOf(info, { now: simulation.now(), isOwner: isOwner(principal) });
     },
 
-    createSimulationToken({ principal, params }) {
-      const { simulationId } = params;
+    createSimulationToken({ principal, params: { simulationId } }) {
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const info = seenBy(principal, simulations.entries.info(simulationId, principal.tenantId));
       if (info === undefined) return SIMULATION_NOT_FOUND;
@@ -132,8 +137,7 @@ export function simulationsHandlers(
         (info) => simulationOf(info, { isOwner: isOwner(principal) }),
       ),
 
-    async getSimulation({ principal, params }) {
-      const { simulationId } = params;
+    async getSimulation({ principal, params: { simulationId } }) {
       const { tenantId } = principal;
       // The name of an entry may have been erased since.
       const name = competitions.directory.entryIn(simulationId)?.entry.displayName;
@@ -170,13 +174,34 @@ export function simulationsHandlers(
       return { simulationId, symbols, dates, prices, weeks, instruments: [...key] };
     },
 
+    async deleteSimulation({ principal, params: { simulationId } }) {
+      if (simulationId === MAIN) return MAIN_STAYS;
+      if (seenBy(principal, simulations.entries.info(simulationId, principal.tenantId)) === undefined)
+        return SIMULATION_NOT_FOUND;
+      const running = stillRunning(places, simulationId);
+      if (running !== undefined) return running;
+      const place = places.placeOf(simulationId);
+      if (place !== undefined) return place.role === 'CELL' ? GOES_WITH_EVALUATION : GOES_WITH_COMPETITION;
+      const removed = await simulations.directory.remove(simulationId, principal.tenantId);
+      if (!removed) return SIMULATION_NOT_FOUND;
+      return { simulationId, message: 'Simulation deleted' };
+    },
+  };
+}
+
+function transferHandlers(
+  { simulations, settings }: HttpDeps,
+  places: Places,
+  recordings: RecordingsInUse,
+): Pick<Handlers, 'exportSimulation' | 'importSimulation'> {
+  return {
     async exportSimulation(call) {
       const { simulationId } = call.params;
       const { tenantId } = call.principal;
       if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
       const info = seenBy(call.principal, simulations.entries.info(simulationId, tenantId));
       if (info?.config.mask !== undefined && !isOwner(call.principal)) return SIMULATION_NOT_FOUND;
-      const running = info && stillRunning(simulationId);
+      const running = info && stillRunning(places, simulationId);
       if (running !== undefined) return running;
       const pieces =
         info === undefined ? undefined : await simulations.transfers.export(simulationId, tenantId);
@@ -203,27 +228,20 @@ export function simulationsHandlers(
         ? SIMULATION_NOT_FOUND
         : simulationOf(imported, { isOwner: isOwner(principal) });
     },
+  };
+}
 
-    async deleteSimulation({ principal, params }) {
-      const { simulationId } = params;
-      if (simulationId === MAIN) return MAIN_STAYS;
-      if (seenBy(principal, simulations.entries.info(simulationId, principal.tenantId)) === undefined)
-        return SIMULATION_NOT_FOUND;
-      const running = stillRunning(simulationId);
-      if (running !== undefined) return running;
-      const place = places.placeOf(simulationId);
-      if (place !== undefined) return place.role === 'CELL' ? GOES_WITH_EVALUATION : GOES_WITH_COMPETITION;
-      const removed = await simulations.directory.remove(simulationId, principal.tenantId);
-      if (!removed) return SIMULATION_NOT_FOUND;
-      return { simulationId, message: 'Simulation deleted' };
-    },
-
-    async takeSnapshot({ principal, params, body }) {
-      const { simulationId } = params;
+/** Snapshots and forks (D171, D172). */
+function forkHandlers(
+  { simulations, settings }: HttpDeps,
+  places: Places,
+): Pick<Handlers, 'takeSnapshot' | 'listSnapshots' | 'deleteSnapshot' | 'forkSimulation'> {
+  return {
+    async takeSnapshot({ principal, params: { simulationId }, body }) {
       const { tenantId } = principal;
       if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
-      const running = stillRunning(simulationId);
+      const running = stillRunning(places, simulationId);
       if (running !== undefined) return running;
       try {
         const taken = await simulations.forking.takeSnapshot(simulationId, tenantId, body.name);
@@ -237,8 +255,7 @@ export function simulationsHandlers(
       }
     },
 
-    listSnapshots({ principal, params, query }) {
-      const { simulationId } = params;
+    listSnapshots({ principal, params: { simulationId }, query }) {
       const { tenantId } = principal;
       if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
@@ -250,8 +267,7 @@ export function simulationsHandlers(
       );
     },
 
-    async deleteSnapshot({ principal, params }) {
-      const { simulationId, snapshotId } = params;
+    async deleteSnapshot({ principal, params: { simulationId, snapshotId } }) {
       const { tenantId } = principal;
       if (forkedBy(principal, simulations.entries.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
@@ -259,13 +275,12 @@ export function simulationsHandlers(
       return removed ? { snapshotId, message: 'Snapshot deleted' } : SNAPSHOT_NOT_FOUND;
     },
 
-    async forkSimulation({ principal, params, body, pending }) {
-      const { simulationId } = params;
+    async forkSimulation({ principal, params: { simulationId }, body, pending }) {
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const parent = forkedBy(principal, simulations.entries.info(simulationId, tenantId));
       if (parent === undefined) return SIMULATION_NOT_FOUND;
-      const running = stillRunning(simulationId);
+      const running = stillRunning(places, simulationId);
       if (running !== undefined) return running;
       if (!isLifetime(body.ttl)) return BAD_TTL;
       if (parent.config.ephemeral === true && body.ephemeral === false) return STAYS_EPHEMERAL;
