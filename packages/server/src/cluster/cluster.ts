@@ -6,7 +6,7 @@ import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
 import { kindsOf, reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
-import { inParallel } from './in-parallel.js';
+import { inParallel } from '../engine/scheduling/in-parallel.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { LocalTenants } from './tenant-placement.js';
 import { retryUntil } from './retry-until.js';

@@ -2,7 +2,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { ClusterNode, Ownership } from '../store/ownership.js';
 import { Together } from '../store/together.js';
-import { inParallel } from './in-parallel.js';
+import { inParallel } from '../engine/scheduling/in-parallel.js';
 import { preferredNode } from './rendezvous.js';
 import { retryUntil } from './retry-until.js';
 

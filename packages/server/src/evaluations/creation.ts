@@ -7,7 +7,15 @@ import { evaluationCellOf } from '../engine/values/cell-names.js';
 import { foldedName } from '../engine/values/folded-name.js';
 import { canonicalDigest } from './canonical-json.js';
 import type { BaselineName, ShownScenario } from './definition.js';
-import { BASELINE, comparePlaces, isHouse, notFound, sortCells, statusOf } from './directory.js';
+import {
+  BASELINE,
+  CELLS_AT_ONCE,
+  comparePlaces,
+  isHouse,
+  notFound,
+  sortCells,
+  statusOf,
+} from './directory.js';
 import type { EvaluationDeps, EvaluationDirectory, KeptEvaluation } from './directory.js';
 import { drawOfCell } from './draw.js';
 import { EvaluationRefused } from './errors.js';
@@ -23,8 +31,6 @@ import type { Runs } from './runs.js';
 const MOST_EVALUATIONS = 1000;
 /** Cells of an evaluation, those of baselines too. */
 const MOST_CELLS = 100_000;
-/** Cells that are created together. */
-const CELLS_AT_ONCE = 32;
 
 type Entrant = Pick<EvaluationEntryNote, 'entrant' | 'model' | 'version'>;
 
@@ -95,7 +101,7 @@ export class EvaluationCreation {
       this.#directory.require(kept);
       return () => this.#replaceCell(kept, note, replaced);
     });
-    for (const cell of replaced) await this.#directory.discard(cell, owner);
+    await this.#directory.discardAll(replaced, owner);
     await this.enterBaselines(kept);
     return kept;
   }
@@ -141,7 +147,7 @@ export class EvaluationCreation {
   async removeRows({ id, owner, cellId }: EvaluationNote): Promise<void> {
     const { simulations, store } = this.#deps;
     for (const [name] of store.registry.settings(entriesOf(id))) await store.registry.deleteSetting(name);
-    for (const cell of this.#directory.cellNotes(id)) await this.#directory.discard(cell, owner);
+    await this.#directory.discardAll(this.#directory.cellNotes(id), owner);
     if (cellId !== undefined) await simulations.directory.remove(evaluationCellOf(cellId), owner);
     await store.registry.deleteSetting(evaluationName(id));
   }
@@ -251,7 +257,6 @@ export class EvaluationCreation {
       for (let first = 0; first < wanted.length; first += CELLS_AT_ONCE) {
         this.#directory.require(kept);
         const places = wanted.slice(first, first + CELLS_AT_ONCE);
-        // Together, so that they share commits.
         const results = await Promise.allSettled(places.map((place) => this.#newCell(note, held, place)));
         for (const result of results) if (result.status === 'fulfilled') made.push(result.value);
         for (const result of results) if (result.status === 'rejected') throw result.reason as Error;
@@ -267,7 +272,12 @@ export class EvaluationCreation {
       });
     } catch (error) {
       if (entry === undefined)
-        for (const one of made) await this.#directory.discard(one.note, note.owner).catch(() => undefined);
+        await this.#directory
+          .discardAll(
+            made.map((one) => one.note),
+            note.owner,
+          )
+          .catch(() => undefined);
       throw error;
     }
     if (entry === undefined || !this.#directory.has(kept)) throw notFound();

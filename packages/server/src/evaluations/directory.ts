@@ -1,5 +1,6 @@
 import type { Tier } from '@sandpit/core';
 import type { Simulations } from '../engine/directory/simulations.js';
+import { inParallel } from '../engine/scheduling/in-parallel.js';
 import type { Simulation } from '../engine/simulation/simulation.js';
 import { foldedName } from '../engine/values/folded-name.js';
 import type { Store } from '../store/store.js';
@@ -15,6 +16,9 @@ import {
   EVALUATIONS,
 } from './notes.js';
 import type { CellKey, CellNote, CellResult, EvaluationEntryNote, EvaluationNote } from './notes.js';
+
+/** Cells that are created, or removed, together, so that they share commits. */
+export const CELLS_AT_ONCE = 32;
 
 /** Begins the name of an entrant that the house plays. */
 export const BASELINE = 'baseline:';
@@ -236,6 +240,10 @@ export class EvaluationDirectory {
   async discard(note: CellKey, tenantId: string): Promise<void> {
     await this.#deps.simulations.directory.remove(note.id, tenantId);
     await this.#registry.deleteSetting(cellName(note));
+  }
+
+  async discardAll(notes: Iterable<CellKey>, tenantId: string): Promise<void> {
+    await inParallel(notes, CELLS_AT_ONCE, (note) => this.discard(note, tenantId));
   }
 
   saveNote(note: EvaluationNote): Promise<void> {

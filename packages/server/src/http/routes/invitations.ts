@@ -1,7 +1,7 @@
 import { tiers } from '@sandpit/protocol';
 import type { Invitation, InvitationBody, Member, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
-import { inParallel } from '../../cluster/in-parallel.js';
+import { inParallel } from '../../engine/scheduling/in-parallel.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import { MAIN } from '../../engine/values/cell-names.js';
 import { InvitationRefused } from '../../invitations/errors.js';
