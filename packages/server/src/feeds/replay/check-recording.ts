@@ -1,6 +1,6 @@
 import { calendarById } from '@sandpit/core';
 import { ReplayArchive } from './archive.js';
-import { recordedActions } from './recorded-actions.js';
+import { actionRows } from './recorded-actions.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { dailyRowOf, priceBarOf, quoteRowOf, tickOf, tradeRowOf } from './rows.js';
@@ -14,9 +14,10 @@ export async function checkRecording(path: string): Promise<void> {
     for await (const { rows } of rowBatches(file)) for (const row of rows) checkRow(file, row);
 }
 
-/** Checks a file of corporate actions, whatever its name. Throws `BadReplayFile`. */
+/** Checks each row of a file of corporate actions, whatever its name; the import compares rows with each other. Throws `BadReplayFile`. */
 export async function checkActions(path: string): Promise<void> {
-  await recordedActions({ path, kind: 'actions', rowMs: 0 });
+  const rows = actionRows({ path, kind: 'actions', rowMs: 0 });
+  while ((await rows.next()).done !== true);
 }
 
 function checkRow(file: RecordedFile, row: Row): unknown {

@@ -5,27 +5,34 @@ import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { checkedSymbolOf, dateOf } from './rows.js';
 
+/** Reads the rows of a file one by one; unknown types are omitted. Throws `BadReplayFile`. */
+export async function* actionRows(
+  file: RecordedFile,
+): AsyncGenerator<{ readonly action: CorporateAction; readonly line: number }> {
+  for await (const { rows } of rowBatches(file))
+    for (const row of rows) {
+      const action = actionOf(file, row);
+      if (action !== undefined) yield { action, line: row.line };
+    }
+}
+
 /**
- * Every corporate action of the file, by ex-date; unknown types are omitted, and repeated rows. Throws `BadReplayFile` where two actions on a
- * symbol cannot be on one day (D208), because a simulation would leave one of them out.
+ * Every corporate action of the file, by ex-date; repeated rows are omitted. Throws `BadReplayFile` where two actions on a symbol cannot be
+ * on one day (D208), because a simulation would leave one of them out.
  */
 export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
   const actions: CorporateAction[] = [];
   const ofDay = new Map<string, CorporateAction[]>();
-  for await (const { rows } of rowBatches(file)) {
-    for (const row of rows) {
-      const action = actionOf(file, row);
-      if (action === undefined) continue;
-      const key = `${action.exDate} ${action.symbol}`;
-      const others = ofDay.get(key) ?? [];
-      const other = others.find((one) => excludes(one, action));
-      if (other !== undefined && hasSameTerms(other, action)) continue;
-      if (other !== undefined)
-        throw new BadReplayFile(file.path, row.line, `${conflictOf(other, action)}; leave one out`);
-      others.push(action);
-      ofDay.set(key, others);
-      actions.push(action);
-    }
+  for await (const { action, line } of actionRows(file)) {
+    const key = `${action.exDate} ${action.symbol}`;
+    const others = ofDay.get(key) ?? [];
+    const other = others.find((one) => excludes(one, action));
+    if (other !== undefined && hasSameTerms(other, action)) continue;
+    if (other !== undefined)
+      throw new BadReplayFile(file.path, line, `${conflictOf(other, action)}; leave one out`);
+    others.push(action);
+    ofDay.set(key, others);
+    actions.push(action);
   }
   return actions.sort((a, b) => compare(a.exDate, b.exDate) || compare(a.symbol, b.symbol));
 }
