@@ -74,7 +74,7 @@ export interface KeptCell {
 /** An evaluation as this server has it. */
 export interface KeptEvaluation {
   note: EvaluationNote;
-  /** Those that are being added too. */
+  /** By id, with entries whose commit is under way. */
   readonly entries: Map<string, EvaluationEntryNote>;
   /** By entrant, scenario, seed and trial. */
   cells: KeptCell[];

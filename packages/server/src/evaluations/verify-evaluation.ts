@@ -66,7 +66,7 @@ export interface EvaluationReader {
   ) => readonly string[];
 }
 
-/** What a file of format 1 cannot prove, because it has no journal of the evaluation. */
+/** Facts that a file of format 1 leaves unproven, because it lacks the journal of the evaluation. */
 export const UNVERIFIED_IN_FORMAT_1 = [
   'order of entering',
   'withdrawals',
