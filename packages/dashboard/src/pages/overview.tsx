@@ -7,6 +7,7 @@ import { kindOf, orderText } from '../labels.ts';
 import { useBrokerNames } from '../live/broker-names.ts';
 import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
+import { useOwnSimulation } from '../live/own-simulation.ts';
 import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
 import { gainSinceClose, type SinceClose } from '../live/returns.ts';
 import { useEvery, useLoad } from '../load.ts';
@@ -226,15 +227,8 @@ function Total({
 }
 
 function Coming({ nowMs }: { readonly nowMs: number | undefined }) {
-  const broker = useBroker();
   const markers = useComing();
-  const simulation = useLoad(
-    async () =>
-      broker.may('simulate')
-        ? await broker.call('getSimulation', { params: { simulationId: broker.simulationId } })
-        : undefined,
-    [broker.simulationId],
-  );
+  const simulation = useOwnSimulation();
   if (nowMs === undefined) return <p class="waiting">Loading …</p>;
   return <ComingList markers={markers} nowMs={nowMs} simulation={simulation.value} most={COMING} />;
 }

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, quantity, weekday, words } from '../format.ts';
 import { useOwnEntry } from '../live/own-entry.ts';
+import { useOwnSimulation } from '../live/own-simulation.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
@@ -34,13 +35,7 @@ export function Banner({
   readonly onDevelop: () => void;
 }) {
   const broker = useBroker();
-  const simulation = useLoad(
-    async () =>
-      broker.may('simulate')
-        ? await broker.call('getSimulation', { params: { simulationId: broker.simulationId } })
-        : undefined,
-    [broker.simulationId],
-  );
+  const simulation = useOwnSimulation();
   const before = useRef<ClockStatus>();
   const standing = useLoad(async (): Promise<ClockStatus> => {
     const [hours, clock] = await Promise.all([
